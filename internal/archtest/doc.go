@@ -1,0 +1,6 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package archtest holds the test of the house's arrows: it writes a wrong
+// import of each kind and sees the linter refuse it. It serves nothing.
+package archtest
