@@ -1,0 +1,79 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package value
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+)
+
+// check is a validator made of one function over a known string.
+type check struct {
+	summary, describe string
+	of                func(string) error
+}
+
+func (c check) Description(context.Context) string             { return c.describe }
+func (c check) MarkdownDescription(ctx context.Context) string { return c.Description(ctx) }
+
+func (c check) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+
+	if err := c.of(req.ConfigValue.ValueString()); err != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, c.summary, sentence(err))
+	}
+}
+
+// Duration refuses what is no duration above zero, such as "90s", "10m" or "1h30m".
+func Duration() validator.String {
+	return check{"Invalid duration", "a duration such as 90s, 10m or 1h30m", func(s string) error {
+		_, err := ParseDuration(s)
+
+		return err
+	}}
+}
+
+// ParseDuration reads a duration above zero.
+func ParseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no duration; write a number with a unit, such as 90s, 10m or 1h30m", s)
+	}
+
+	if d <= 0 {
+		return 0, fmt.Errorf("%q must be more than zero", s)
+	}
+
+	return d, nil
+}
+
+// URL refuses what is no absolute URL of one of the schemes. A URL with a user or password
+// in it is refused, too: those have attributes of their own, and URLs are shown and logged.
+func URL(schemes ...string) validator.String {
+	return check{"Invalid URL", "a URL that begins with " + strings.Join(schemes, ":// or ") + "://", func(s string) error {
+		return CheckURL(s, schemes...)
+	}}
+}
+
+// CheckURL is the rule of [URL]. Its errors do not repeat a password.
+func CheckURL(s string, schemes ...string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || !slices.Contains(schemes, strings.ToLower(u.Scheme)) {
+		return fmt.Errorf("this is no URL that begins with %s:// and names a host", strings.Join(schemes, ":// or "))
+	}
+
+	if u.User != nil {
+		return fmt.Errorf("the URL of %s holds a user name or a password; URLs are shown and logged, so give those in their own attributes", u.Host)
+	}
+
+	return nil
+}
