@@ -40,6 +40,7 @@ type Faults struct {
 	// Systems.
 	SecondSystem string `json:"second_system,omitempty"` // the id of another system on the same BMC
 	SwapSystems  bool   `json:"swap_systems,omitempty"`  // the order of the two changes with every read
+	Swapped      bool   `json:"swapped,omitempty"`       // which order the last read saw
 
 	// Virtual media and boot.
 	FailMedia      bool `json:"fail_media,omitempty"`       // an insert answers 400

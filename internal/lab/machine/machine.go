@@ -89,9 +89,11 @@ type Boot struct {
 	HTTPURI string `json:"http_uri,omitempty"`
 }
 
-// Medium is what is in a virtual media slot; empty: nothing.
+// Medium is what is in a virtual media slot.
 type Medium struct {
-	Image string `json:"image"`
+	Image      string `json:"image"`                 // empty: nothing
+	Ghost      string `json:"ghost,omitempty"`       // ejected, and still shown (Faults.EjectLag)
+	GhostReads int    `json:"ghost_reads,omitempty"` // that many times more
 }
 
 // Update is a firmware update under way until At.
@@ -143,18 +145,20 @@ func FactoryBIOS() map[string]any {
 	}
 }
 
+// Credentials are what the BMC accepts right now; an empty user name: anything.
+func (m Machine) Credentials() (username, password string) {
+	if m.Faults.Password != "" {
+		return m.Username, m.Faults.Password
+	}
+
+	return m.Username, m.Password
+}
+
 // Accepts tells whether the BMC lets these credentials in.
 func (m Machine) Accepts(username, password string) bool {
-	if m.Username == "" {
-		return true
-	}
+	u, p := m.Credentials()
 
-	want := m.Password
-	if m.Faults.Password != "" {
-		want = m.Faults.Password
-	}
-
-	return username == m.Username && password == want
+	return u == "" || username == u && password == p
 }
 
 // Slots lists the virtual media slots in order.
