@@ -54,6 +54,21 @@ func StringList(all []string) types.List {
 	return types.ListValueMust(types.StringType, stringValues(all))
 }
 
+// StringMapOrEmpty is [StringMap] for what is read and never configured: expressions go
+// over an empty map, and fail over null.
+func StringMapOrEmpty(m map[string]string) types.Map {
+	if len(m) == 0 {
+		return types.MapValueMust(types.StringType, map[string]attr.Value{})
+	}
+
+	return StringMap(m)
+}
+
+// StringListOrEmpty is [StringList] for what is read and never configured.
+func StringListOrEmpty(all []string) types.List {
+	return types.ListValueMust(types.StringType, stringValues(all))
+}
+
 // StringSet returns all once each, null where there are none.
 func StringSet(all []string) types.Set {
 	if len(all) == 0 {
