@@ -72,6 +72,13 @@ const (
 	PowerError    Power = "error"
 )
 
+// Slot is the little that the capacity gate needs of a node.
+type Slot struct {
+	UUID          string
+	State         State
+	BootInterface string
+}
+
 // Node is what Ironic says of one node. Secrets in it are masked by Ironic ("******").
 type Node struct {
 	UUID                 string
@@ -198,4 +205,13 @@ type Event struct {
 	Severity string
 	Type     string
 	Text     string
+}
+
+// Onto returns node with the values of the glance, which is the younger of the two.
+func (g Glance) Onto(node Node) Node {
+	node.ProvisionState, node.TargetProvisionState = g.ProvisionState, g.TargetProvisionState
+	node.PowerState, node.TargetPowerState = g.PowerState, g.TargetPowerState
+	node.LastError, node.Maintenance, node.Fault, node.Reservation = g.LastError, g.Maintenance, g.Fault, g.Reservation
+
+	return node
 }
