@@ -65,12 +65,12 @@ install_packages() {
 		# two set-ups at a time must not both run apt
 		flock 9
 		if [ ! -e "$cache/apt-updated" ] || [ -n "$(find "$cache/apt-updated" -mmin +600)" ]; then
-			apt-get -q update >&2 && touch "$cache/apt-updated"
+			apt-get -qq update >&2 && touch "$cache/apt-updated"
 		fi
 		apt_get install "${need[@]}" >&2
 	) 9>"$cache/apt.lock"
 }
-apt_get() { env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=900 -q -y --no-install-recommends "$@"; }
+apt_get() { env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=900 -o Dpkg::Use-Pty=0 -qq -y --no-install-recommends "$@"; }
 
 # timed WORDS -- COMMAND…: runs it and says how long it took
 timed() {
@@ -80,4 +80,24 @@ timed() {
 	"$@" || rc=$?
 	say "$name: $(($(date +%s) - t0)) s$([ $rc = 0 ] || echo " (failed: $rc)")"
 	return $rc
+}
+
+# terraform_cli: prints the Terraform or OpenTofu to use, or fails. Write-only
+# attributes need 1.11 of either; an older one counts as none.
+terraform_cli() {
+	local cli minor
+	for cli in "${METAL3_TERRAFORM:-}" terraform tofu "$("$top/scripts/tool.sh" --path tofu)"; do
+		[ -n "$cli" ] && cli=$(command -v "$cli") || continue
+		minor=$(TF_CLI_CONFIG_FILE=/dev/null "$cli" version -json 2>/dev/null | grep -oE '"terraform_version": *"1\.[0-9]+' | grep -oE '[0-9]+$') || continue
+		[ "$minor" -ge 11 ] || continue
+		echo "$cli"
+		return 0
+	done
+	return 1
+}
+
+# old_suite: where the oldest Ironic that we support (21.4.4) comes from: this
+# machine's own packages if it is a Debian 12, else a root of its own
+old_suite() {
+	if (. /etc/os-release && [ "$ID" = debian ] && [ "$VERSION_ID" = 12 ]) 2>/dev/null; then echo host; else echo bookworm; fi
 }

@@ -28,7 +28,7 @@ install_packages debootstrap util-linux
 [ -f /usr/share/keyrings/debian-archive-keyring.gpg ] || install_packages debian-archive-keyring
 say "building the $suite root for Ironic, some minutes, once (log: $roots/$suite.log)"
 
-mirror=${METAL3_MIRROR:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1 | tr -d ' ')}
+mirror=${METAL3_MIRROR:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1 | tr -d ' ' || true)}
 new=$root.new
 rm -rf --one-file-system "$new" "$root"
 {

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Sets up what is missing, and only that.
+#
+#   setup.sh cli        terraform or tofu; where there is neither, tofu is built once
+#   setup.sh ironic     packages and Debian roots for the real Ironic, IPMI simulators
+#   setup.sh lint       the linter, once
+#   setup.sh            all of it
+#
+# Needs Go, git and make; packages and Debian roots need root. All that is
+# built goes to ${XDG_CACHE_HOME:-~/.cache}/terraform-provider-metal3.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+have go || die "Go is missing (1.26 or newer)"
+
+setup_cli() {
+	if cli=$(terraform_cli); then
+		say "uses $cli ($(TF_CLI_CONFIG_FILE=/dev/null "$cli" version | head -1))"
+		return
+	fi
+	say "there is no terraform or tofu of 1.11 or newer: OpenTofu is built from source, once"
+	timed "building OpenTofu" -- "$top/scripts/tool.sh" tofu >/dev/null
+}
+
+setup_ironic() {
+	if ! is_root; then
+		say "without root there is no real Ironic here: tests that need one are skipped"
+		return
+	fi
+	install_packages curl jq openssl python3 openipmi ipmitool
+	timed "root of the current Ironic" -- "$top/scripts/lab/root.sh" "${METAL3_MAIN_SUITE:-trixie}" >/dev/null
+	if [ "$(old_suite)" = host ]; then
+		timed "packages of the oldest Ironic" -- install_packages python3-ironic ipmitool sqlite3 qemu-utils genisoimage
+	else
+		timed "root of the oldest Ironic" -- "$top/scripts/lab/root.sh" "$(old_suite)" >/dev/null
+	fi
+}
+
+setup_lint() { "$top/scripts/tool.sh" golangci-lint >/dev/null; }
+
+[ $# -gt 0 ] || set -- cli ironic lint
+for what in "$@"; do
+	case $what in
+	cli | ironic | lint) "setup_$what" ;;
+	*)
+		sed -n '2,10p' "$0"
+		exit 2
+		;;
+	esac
+done
