@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Runs Go tests, keeps what happened, and judges what was skipped.
+#
+#   gotest.sh NAME GO-TEST-FLAGS… PACKAGES…
+#
+# The log of events is bin/test/NAME.json, of results bin/test/NAME.xml. Without
+# -short, CI=true lets a test be skipped only for a reason on the list below: a
+# part that is missing is a failure there.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+name=$1
+shift
+out=$top/bin/test
+mkdir -p "$out"
+cd "$top"
+
+short=0
+for a in "$@"; do [ "$a" != -short ] || short=1; done
+if [ $short = 0 ]; then
+	export TF_ACC=1
+	TF_ACC_TERRAFORM_PATH=$(terraform_cli) || unset TF_ACC
+	[ -z "${TF_ACC:-}" ] || export TF_ACC_TERRAFORM_PATH
+	METAL3_GOLANGCI_LINT=$(scripts/tool.sh --path golangci-lint)
+	export METAL3_GOLANGCI_LINT
+fi
+# the binary for tests that kill the provider is built once
+rc=0
+"$(scripts/tool.sh gotestsum)" --format "${METAL3_TEST_FORMAT:-pkgname-and-test-fails}" --format-hide-empty-pkg --hide-summary=skipped \
+	--jsonfile "$out/$name.json" --junitfile "$out/$name.xml" -- -vet=off "$@" || rc=$?
+
+# reasons that are no missing part: another version of the CLI, of an API
+allowed=$'\t(.*Terraform CLI version|[a-zA-Z0-9_]+\\.go:[0-9]+: not here: )'
+skips=$(python3 "$top/scripts/skips.py" "$out/$name.json")
+if [ -n "$skips" ]; then
+	printf 'skipped (%s):\n%s\n' "$(wc -l <<<"$skips")" "$(cut -c1-160 <<<"$skips")"
+	bad=$(grep -vE "$allowed" <<<"$skips" || true)
+	if [ $short = 0 ] && [ "${CI:-}" = true ] && [ -n "$bad" ]; then
+		printf 'these were skipped for a missing part, which is a failure here:\n%s\n' "$bad"
+		[ $rc != 0 ] || rc=1
+	fi
+fi
+exit $rc

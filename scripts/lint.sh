@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# The linter with the arrows of the house, formatting of code and examples, scripts that parse.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+cd "$top"
+lint=$(scripts/tool.sh golangci-lint)
+"$lint" config verify 2>/dev/null || say "golangci-lint could not check its configuration (it needs the network for the schema)"
+"$lint" run ./...
+"$lint" fmt --diff
+if cli=$(terraform_cli); then
+	[ ! -d examples ] || "$cli" fmt -check -recursive examples
+else
+	say "no terraform or tofu here: the format of examples/ is not checked (make setup)"
+fi
+for f in scripts/*.sh scripts/lab/*.sh .ci/run; do bash -n "$f"; done
