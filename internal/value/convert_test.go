@@ -103,6 +103,10 @@ func TestValidators(t *testing.T) {
 		"an empty URL":              {url, types.StringValue(""), false},
 		"another scheme":            {url, types.StringValue("ftp://example.com"), false},
 		"a URL without a host":      {url, types.StringValue("http:///v1"), false},
+		"an absent URL":             {value.OptionalURL("https"), types.StringValue(""), true},
+		"a bad optional URL":        {value.OptionalURL("https"), types.StringValue("example.com"), false},
+		"a file":                    {value.URL("file"), types.StringValue("file:///images/ipa.kernel"), true},
+		"a relative file":           {value.URL("file"), types.StringValue("file:ipa.kernel"), false},
 		"a URL with a password":     {url, types.StringValue("http://u:S3cret@example.com"), false},
 		"a URL that does not parse": {url, types.StringValue("http://exa mple.com:port"), false},
 	} {

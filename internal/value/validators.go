@@ -42,6 +42,19 @@ func Duration() validator.String {
 	}}
 }
 
+// OptionalDuration is [Duration] where an empty string counts as absent.
+func OptionalDuration() validator.String {
+	return check{"Invalid duration", "empty, or a duration such as 90s, 10m or 1h30m", func(s string) error {
+		if s == "" {
+			return nil
+		}
+
+		_, err := ParseDuration(s)
+
+		return err
+	}}
+}
+
 // ParseDuration reads a duration above zero.
 func ParseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
@@ -56,19 +69,41 @@ func ParseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// URL refuses what is no absolute URL of one of the schemes. A URL with a user or password
-// in it is refused, too: those have attributes of their own, and URLs are shown and logged.
+// URL refuses what is no absolute URL of one of the schemes; see [CheckURL].
 func URL(schemes ...string) validator.String {
-	return check{"Invalid URL", "a URL that begins with " + strings.Join(schemes, ":// or ") + "://", func(s string) error {
+	return check{"Invalid URL", "a URL that begins with " + oneOf(schemes), func(s string) error {
 		return CheckURL(s, schemes...)
 	}}
 }
 
-// CheckURL is the rule of [URL]. Its errors do not repeat a password.
+// OptionalURL is [URL] where an empty string counts as absent.
+func OptionalURL(schemes ...string) validator.String {
+	return check{"Invalid URL", "empty, or a URL that begins with " + oneOf(schemes), func(s string) error {
+		if s == "" {
+			return nil
+		}
+
+		return CheckURL(s, schemes...)
+	}}
+}
+
+func oneOf(schemes []string) string { return strings.Join(schemes, ":// or ") + "://" }
+
+// CheckURL refuses what is no absolute URL of one of the schemes. A URL with a user or
+// password in it is refused, too: those have attributes of their own, and URLs are shown and
+// logged. Its errors do not repeat the URL.
 func CheckURL(s string, schemes ...string) error {
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || !slices.Contains(schemes, strings.ToLower(u.Scheme)) {
-		return fmt.Errorf("this is no URL that begins with %s:// and names a host", strings.Join(schemes, ":// or "))
+	if err != nil || !slices.Contains(schemes, strings.ToLower(u.Scheme)) {
+		return fmt.Errorf("this is no URL that begins with %s", oneOf(schemes))
+	}
+
+	if u.Scheme == "file" && strings.HasPrefix(u.Path, "/") {
+		return nil
+	}
+
+	if u.Host == "" {
+		return fmt.Errorf("this URL names no host after %s://", u.Scheme)
 	}
 
 	if u.User != nil {
