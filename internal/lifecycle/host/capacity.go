@@ -1,0 +1,74 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// QueueError says that no place became free in time.
+type QueueError struct {
+	Waited time.Duration
+	Limit  int
+}
+
+func (e *QueueError) Error() string {
+	return fmt.Sprintf("no place at the capacity gate within %s (queue_timeout); %d hosts may be busy at once (provisioning_limit)", e.Waited.Round(time.Second), e.Limit)
+}
+
+// gated reports whether a step makes a host busy in the sense of upstream's capacity gate.
+func gated(s Step) bool {
+	switch s {
+	case Inspect, Provide, Deploy, Rebuild, Undeploy:
+		return true
+	default:
+		return false
+	}
+}
+
+// enterGate waits for a place before a step that makes the host busy. Waiting here does not
+// count against the verb's deadline.
+func (r *Run) enterGate(ctx context.Context, seen Seen, step Step) error {
+	limit := r.Wanted.ProvisioningLimit
+	if r.inGate || !gated(step) || limit <= 0 || r.Wanted.BMC.Access.SupportsISO {
+		return nil
+	}
+
+	r.Budget.Pause()
+	defer r.Budget.Resume()
+
+	start, inner := time.Now(), ctx
+
+	if r.Wanted.QueueTimeout > 0 {
+		var cancel context.CancelFunc
+
+		inner, cancel = context.WithTimeout(ctx, r.Wanted.QueueTimeout)
+		defer cancel()
+	}
+
+	id := seen.Node.UUID
+	busy := func(ctx context.Context) (int, error) { return r.Backend.Busy(ctx, id) }
+	queued := func(place int) {
+		r.log(ctx, "delayed", map[string]any{"place": place, "provisioning_limit": limit, "node_uuid": id})
+	}
+
+	err := gateOf(r.Backend.Endpoint()).enter(inner, id, limit, busy, queued)
+	if err != nil && ctx.Err() == nil && inner.Err() != nil {
+		return &QueueError{time.Since(start), limit}
+	}
+
+	r.inGate = err == nil
+	r.entered = time.Now() // the queue is no part of the phase
+
+	return err
+}
+
+func (r *Run) leaveGate() {
+	if r.inGate {
+		gateOf(r.Backend.Endpoint()).leave(r.Wanted.ID)
+		r.inGate = false
+	}
+}

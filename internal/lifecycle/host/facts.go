@@ -1,0 +1,184 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package host
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
+)
+
+// Facts is all that the table looks at.
+type Facts struct {
+	State, Target      ironic.State
+	LastError          string
+	Fault              string
+	Maintenance        bool
+	Power, PowerTarget ironic.Power
+	PowerError         string // why the last power request of this run failed
+
+	Protected, Retired             bool
+	ProtectedReason, RetiredReason string
+
+	Claim    ClaimKind
+	ClaimID  string
+	Consumed bool   // somebody else deploys on this host
+	NotOurs  string // why nothing may be destroyed; empty: it is proved to be ours
+	Stranger string // why not even settings may be written
+
+	InSync           bool // settings and journal are as wanted
+	VerifyBMC        bool // credentials were just written and have to be tried
+	NeedsInspection  bool
+	NeedsExamination bool // an inventory is there and was not taken over yet
+	CleaningDisabled bool
+
+	WasDeployed bool   // the record was made anew for a machine that runs
+	Unmanaged   bool   // runs an operating system that is not ours, and nobody asked to overwrite it
+	AsWanted    bool   // runs what is wanted
+	Difference  string // what of the deployment differs
+	Consent     bool   // the plan said that the disk will be overwritten
+	Rebuild     bool   // re-image by Ironic's rebuild
+	External    bool   // nothing of ours is deployed on it
+
+	WantOn, PowerIgnored, RebootWanted bool
+
+	Policy        string
+	Force         bool
+	PowerOffFirst bool
+
+	Tried    map[Step]int // how often this run did each step
+	Attempts int          // deployments that one run may begin
+}
+
+// The deletion policies.
+const (
+	PolicyDeprovision = "deprovision"
+	PolicyPowerOff    = "power_off"
+	PolicyDetach      = "detach"
+)
+
+// ClaimKind says whose a host's claim is.
+type ClaimKind int
+
+// Whose a claim is.
+const (
+	ClaimNone ClaimKind = iota
+	ClaimOurs
+	ClaimForeign
+)
+
+// resting are the states in which Ironic takes changes of a record and nothing is under way.
+var resting = []ironic.State{
+	ironic.Enroll, ironic.Manageable, ironic.Available, ironic.Active, ironic.InspectFailed, ironic.CleanFailed,
+	ironic.DeployFailed, ironic.Error, ironic.AdoptFailed, ironic.RescueFailed, ironic.UnrescueFailed, ironic.ServiceFailed,
+	ironic.Rescue,
+}
+
+// Resting reports whether nothing is under way in a state.
+func Resting(s ironic.State) bool { return slices.Contains(resting, s) }
+
+// ForceNow reports whether a deletion gives up on undeploying: forced, after the fourth failure.
+func (f Facts) ForceNow() bool { return f.Force && f.Tried[Undeploy] > undeployRetries }
+
+// memory is what one run adds to what is seen.
+type memory struct {
+	tried       map[Step]int
+	powerError  string
+	verified    bool // the BMC's credentials were tried after they were written
+	provedOwned bool // this run made the record
+}
+
+// Observe turns a look into facts.
+func Observe(s Seen, w Wanted, goal Goal, differs []string, m memory) Facts {
+	n, j := s.Node, s.Journal
+
+	f := Facts{
+		State: n.ProvisionState, Target: n.TargetProvisionState, LastError: n.LastError, Fault: n.Fault,
+		Maintenance: n.Maintenance, Power: n.PowerState, PowerTarget: n.TargetPowerState, PowerError: m.powerError,
+		Protected: n.Protected && n.ProtectedReason != ProtectedReason, ProtectedReason: n.ProtectedReason,
+		Retired: n.Retired, RetiredReason: n.RetiredReason,
+		Claim: s.claim(w), ClaimID: n.InstanceUUID,
+		InSync:           len(differs) == 0 && j.settled(w, goal, n),
+		VerifyBMC:        w.BMC.Rewrite && !m.verified && m.tried[VerifyBMC] == 0 && n.ProvisionState != ironic.Enroll,
+		CleaningDisabled: w.CleaningMode == "disabled",
+		WasDeployed:      j.Adopt, External: !s.Deployed(),
+		Consent: w.Reprovision.Consent, Rebuild: w.Reprovision.Method == "rebuild" && w.Image != nil && w.Image.Format != image.LiveISO,
+		WantOn: w.Online, PowerIgnored: w.OnlineIgnored,
+		RebootWanted: w.RebootTrigger != "" && w.RebootTrigger != j.RebootTrigger && m.tried[Reboot] == 0 && j.Known() && goal != Deleted && j.Phase == PhaseOf(goal),
+		Policy:       w.Deletion.Policy, Force: w.Deletion.Force, PowerOffFirst: w.Deletion.PowerOff,
+		Tried: m.tried, Attempts: w.ProvisionAttempts,
+	}
+
+	f.Consumed = f.Claim == ClaimForeign
+	f.NotOurs, f.Stranger = s.ownership(w, m)
+	f.NeedsInspection, f.NeedsExamination = s.inspection(w)
+
+	if n.ProvisionState == ironic.Active {
+		diff := Differences(s.Applied(), j.TriggersSHA256, w)
+		f.AsWanted, f.Difference = len(diff) == 0, strings.Join(diff, ", ")
+		f.Unmanaged = f.External && !slices.Contains(diff, "reprovision_triggers")
+	}
+
+	return f
+}
+
+// claim says whose the host's claim is.
+func (s Seen) claim(w Wanted) ClaimKind {
+	switch s.Node.InstanceUUID {
+	case "":
+		return ClaimNone
+	case w.claim(), s.Journal.Applied.InstanceUUID:
+		return ClaimOurs
+	default:
+		return ClaimForeign
+	}
+}
+
+// ownership says why nothing may be destroyed, and why not even settings may be written.
+func (s Seen) ownership(w Wanted, m memory) (notOurs, stranger string) {
+	switch {
+	case m.provedOwned || s.Journal.Ours(w.OwnerID):
+		return "", ""
+	case !s.Journal.Known():
+		return "the node carries no mark of this provider; run `terraform apply` once, which records that it belongs to this configuration, " +
+			"or take it out of the state with `terraform state rm`", ""
+	default:
+		why := "the node belongs to owner_id " + quoted(s.Journal.OwnerID) + ", and this provider's owner_id is " + quoted(w.OwnerID)
+
+		return why, why
+	}
+}
+
+func quoted(s string) string { return `"` + s + `"` }
+
+// inspection says whether the machine has to be inspected, or an inventory to be taken over.
+func (s Seen) inspection(w Wanted) (needs, examine bool) {
+	n, j := s.Node, s.Journal
+	if w.InspectionMode == "disabled" || w.External || n.ProvisionState == ironic.Active {
+		return false, false
+	}
+
+	finished := stamp(n.InspectionFinishedAt)
+	if finished == "" || (j.Phase == PhaseInspecting && j.InspectBefore == finished) {
+		return true, false
+	}
+
+	if w.InspectTrigger != "" && w.InspectTrigger != j.InspectTrigger && j.Known() && j.InspectedAt == finished {
+		return true, false
+	}
+
+	return false, j.InspectedAt != finished
+}
+
+// stamp writes a time of the far side as the journal keeps it; zero is empty.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+
+	return t.UTC().Format(time.RFC3339Nano)
+}

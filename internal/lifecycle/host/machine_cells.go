@@ -1,0 +1,372 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package host
+
+import (
+	"strings"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+)
+
+// The cells of the table, in the order in which a host's life meets them.
+
+func always(s Step) cell { return func(Facts) (Step, error) { return s, nil } }
+
+var (
+	await    = always(Wait)
+	register = always(Register)
+	abort    = always(Abort)
+)
+
+// inspect looks at the machine's hardware again.
+func inspect(f Facts) (Step, error) { return withoutMaintenance(f, Inspect), nil }
+
+func stop(Facts) (Step, error) { return Stop, nil }
+
+// guard answers what holds in every state, before the table is asked.
+func guard(f Facts, goal Goal) (Step, error) {
+	switch {
+	case f.State == "":
+		return "", nil
+	case f.Stranger != "" && goal != Deleted:
+		return "", &StuckError{f.State, goal, f.Stranger}
+	case f.Protected && goal == Deleted && f.Policy != PolicyDetach:
+		return "", &StuckError{f.State, goal, "the node is protected in Ironic (" + f.ProtectedReason + "); unset that first, the provider never does"}
+	case f.Consumed && goal == Deleted && !f.Force:
+		return "", &StuckError{f.State, goal, "the node is claimed by instance " + f.ClaimID + ", which is not this host's; remove that consumer first"}
+	case f.Consumed && goal == Available:
+		return consumed(f)
+	case f.Fault == faultPower && (goal != Deleted || f.Policy != PolicyDetach && !f.ForceNow()):
+		// Ironic mends this by itself once the BMC answers again; the wait has a bound.
+		return Wait, nil
+	default:
+		return "", nil
+	}
+}
+
+// consumed is a host on which somebody else deploys: only its inventory is kept here.
+func consumed(f Facts) (Step, error) {
+	switch {
+	case f.InSync:
+		return Stop, nil
+	case Resting(f.State):
+		return Configure, nil
+	default:
+		return Wait, nil
+	}
+}
+
+// manage brings a host under management. A host that fell back to enroll was refused by its BMC.
+func manage(f Facts) (Step, error) {
+	if f.State == ironic.Enroll && f.Tried[Manage] > 0 && refusedCredentials(f.LastError) {
+		return "", &FailedError{Step: Manage, State: f.State, LastError: f.LastError, Attempts: f.Tried[Manage]}
+	}
+
+	return withoutMaintenance(f, Manage), nil
+}
+
+// inspected is the rest of a host that is to be available: managed, with an inventory.
+func inspected(f Facts) (Step, error) {
+	if f.NeedsInspection {
+		return withoutMaintenance(f, Inspect), nil
+	}
+
+	if f.NeedsExamination {
+		return Examine, nil
+	}
+
+	return rest(f)
+}
+
+// prepared leads from a managed host towards a deployment.
+func prepared(f Facts) (Step, error) {
+	if f.NeedsInspection || f.NeedsExamination {
+		return inspected(f)
+	}
+
+	// A host that had been deployed and whose record was lost and made anew is adopted:
+	// providing it would clean the disk of a machine that runs.
+	if f.WasDeployed {
+		return adopt(f)
+	}
+
+	if f.Retired {
+		return "", &StuckError{f.State, Provisioned, "the node is retired (" + f.RetiredReason + "), and Ironic provides no retired node; unset that first"}
+	}
+
+	return withoutMaintenance(f, Provide), nil
+}
+
+// offered is the rest of a host that Ironic offers for deployments.
+func offered(f Facts) (Step, error) {
+	if f.NeedsInspection {
+		return withoutMaintenance(f, Manage), nil
+	}
+
+	if f.NeedsExamination {
+		return Examine, nil
+	}
+
+	return rest(f)
+}
+
+// deploy puts the wanted image on an available host.
+func deploy(f Facts) (Step, error) {
+	switch {
+	case f.Claim == ClaimForeign:
+		return "", &StuckError{f.State, Provisioned, "the node is claimed by instance " + f.ClaimID + ", which is not this host's"}
+	case f.NeedsInspection:
+		return withoutMaintenance(f, Manage), nil
+	case f.NeedsExamination:
+		return Examine, nil
+	default:
+		return withoutMaintenance(f, Deploy), nil
+	}
+}
+
+// deployAgain follows a failed deployment: Ironic takes the verb again in place, so neither
+// the claim nor the config drive is lost to an undeploy in between.
+func deployAgain(f Facts) (Step, error) { return withoutMaintenance(f, Deploy), nil }
+
+// deployed is the rest of a host that runs the wanted image.
+func deployed(f Facts) (Step, error) {
+	switch {
+	case f.Unmanaged:
+		return "", &StuckError{f.State, Provisioned, "the host runs an operating system that this provider did not put there; " +
+			"set externally_provisioned = true to leave it alone, or change reprovision_triggers to overwrite it"}
+	case f.AsWanted:
+		return rest(f)
+	case !f.Consent:
+		return "", &StuckError{f.State, Provisioned, "the disk would have to be overwritten (" + f.Difference + "), and the plan did not say so; plan again"}
+	case f.Claim == ClaimForeign:
+		return "", &StuckError{f.State, Provisioned, "the node is claimed by instance " + f.ClaimID + ", which is not this host's"}
+	case f.Rebuild:
+		return withoutMaintenance(f, Rebuild), nil
+	default:
+		return undeploy(f)
+	}
+}
+
+// vacate undeploys a host of which the image was taken out of the configuration.
+func vacate(f Facts) (Step, error) {
+	if !f.Consent {
+		return "", &StuckError{f.State, Available, "the host runs an operating system, and the plan did not say that it would be wiped; plan again"}
+	}
+
+	return undeploy(f)
+}
+
+// undeploy undeploys what is proved to be ours.
+func undeploy(f Facts) (Step, error) {
+	if f.NotOurs != "" {
+		return "", &StuckError{f.State, Deleted, f.NotOurs}
+	}
+
+	return Undeploy, nil
+}
+
+// rest is a state in which the host stays: settings and power are brought in line.
+func rest(f Facts) (Step, error) {
+	switch {
+	case f.VerifyBMC && f.InSync:
+		return VerifyBMC, nil
+	case !f.InSync:
+		return Configure, nil
+	default:
+		return power(f)
+	}
+}
+
+// power brings the power state in line; what is neither on nor off means "keep waiting".
+func power(f Facts) (Step, error) {
+	if f.PowerIgnored || f.PowerTarget != "" {
+		if f.PowerTarget != "" && !f.PowerIgnored {
+			return Wait, nil
+		}
+
+		return Stop, nil
+	}
+
+	switch {
+	case f.RebootWanted && f.Power == ironic.PowerOn && f.WantOn:
+		return Reboot, nil
+	case f.WantOn && f.Power == ironic.PowerOn, !f.WantOn && f.Power == ironic.PowerOff:
+		return Stop, nil
+	case f.WantOn:
+		return press(f, On)
+	case f.Tried[SoftOff] == 0 && f.Power == ironic.PowerOn:
+		return SoftOff, nil
+	case f.Power == ironic.PowerOn && f.PowerError == "" && f.Tried[Off] == 0:
+		return Wait, nil // the soft request is still with the operating system
+	default:
+		return press(f, Off)
+	}
+}
+
+// press asks once, waits while the state is unknown, and asks again only after a failure.
+func press(f Facts, s Step) (Step, error) {
+	switch {
+	case f.Tried[s] == 0:
+		return s, nil
+	case f.PowerError == "":
+		return Wait, nil
+	case f.Tried[s] >= powerAttempts:
+		return "", &FailedError{Step: s, State: f.State, LastError: f.PowerError, Attempts: f.Tried[s]}
+	default:
+		return s, nil
+	}
+}
+
+// powerAttempts is how often one run asks for a power state that fails.
+const powerAttempts = 3
+
+// adopt makes Ironic treat the host as deployed, without touching its disk.
+func adopt(f Facts) (Step, error) {
+	if f.NeedsInspection {
+		return withoutMaintenance(f, Inspect), nil
+	}
+
+	if f.NeedsExamination {
+		return Examine, nil
+	}
+
+	return withoutMaintenance(f, Adopt), nil
+}
+
+func adoptAgain(f Facts) (Step, error) {
+	if f.WasDeployed || f.External {
+		return withoutMaintenance(f, Adopt), nil
+	}
+
+	return Manage, nil
+}
+
+// recoverClean takes a host out of clean failed. Maintenance survives manage and would
+// block the next cleaning, so it goes first.
+func recoverClean(f Facts) (Step, error) { return withoutMaintenance(f, Manage), nil }
+
+// abortClean ends a manual cleaning, or one that nobody asked for; automated cleaning after
+// an undeploy goes on.
+func abortClean(f Facts) (Step, error) {
+	if f.Target == ironic.Manageable || f.CleaningDisabled {
+		return Abort, nil
+	}
+
+	return Wait, nil
+}
+
+// abortService brings a host back to active whose servicing failed.
+func abortService(f Facts) (Step, error) { return withoutMaintenance(f, Abort), nil }
+
+// end leads from a host with nothing on it to no record.
+func end(f Facts) (Step, error) {
+	switch {
+	case f.NotOurs != "":
+		return "", &StuckError{f.State, Deleted, f.NotOurs}
+	case f.Policy == PolicyDetach:
+		return unclaimed(f)
+	case f.PowerOffFirst && f.Power != ironic.PowerOff:
+		return offBeforeDelete(f)
+	default:
+		return unclaimed(f)
+	}
+}
+
+// offBeforeDelete powers the machine off, hard: nothing on it is wanted any more.
+func offBeforeDelete(f Facts) (Step, error) {
+	if f.PowerTarget != "" {
+		return Wait, nil
+	}
+
+	if f.Power == "" && f.Tried[Off] == 0 {
+		return unclaimed(f) // Ironic never knew its power: there is nothing that we switched on
+	}
+
+	step, err := press(f, Off)
+	if err != nil && f.Force {
+		return unclaimed(f)
+	}
+
+	return step, err
+}
+
+func unclaimed(f Facts) (Step, error) {
+	if f.Claim != ClaimNone && !f.Maintenance {
+		return Unclaim, nil
+	}
+
+	return Remove, nil
+}
+
+// endActive ends a host that runs something.
+func endActive(f Facts) (Step, error) {
+	switch {
+	case f.NotOurs != "":
+		return "", &StuckError{f.State, Deleted, f.NotOurs}
+	case f.Policy == PolicyDetach:
+		return withMaintenance(f, Remove), nil
+	case f.Policy == PolicyPowerOff || f.External:
+		if f.PowerOffFirst && f.Power != ironic.PowerOff {
+			if f.PowerTarget != "" {
+				return Wait, nil
+			}
+
+			step, err := press(f, Off)
+			if err == nil || !f.Force {
+				return step, err
+			}
+		}
+
+		return withMaintenance(f, Remove), nil
+	default:
+		return undeploy(f)
+	}
+}
+
+// remove deletes a record that never got anywhere.
+func remove(f Facts) (Step, error) {
+	if f.NotOurs != "" {
+		return "", &StuckError{f.State, Deleted, f.NotOurs}
+	}
+
+	return Remove, nil
+}
+
+// held is a host that an operator holds at a step: it goes on when the operator says so.
+func held(Facts) (Step, error) { return Wait, nil }
+
+// rescued is a host that somebody works on.
+func rescued(f Facts) (Step, error) {
+	return "", &StuckError{f.State, Provisioned, "the host is in rescue; unrescue it first, the provider does not end somebody's repair"}
+}
+
+// withoutMaintenance puts the end of maintenance before a verb that Ironic refuses in maintenance.
+func withoutMaintenance(f Facts, s Step) Step {
+	if f.Maintenance {
+		return Unmaintain
+	}
+
+	return s
+}
+
+// withMaintenance puts maintenance before the removal of a record in a state that forbids it.
+func withMaintenance(f Facts, s Step) Step {
+	if !f.Maintenance {
+		return Maintain
+	}
+
+	return s
+}
+
+// faultPower is Ironic's fault of a machine whose power state cannot be read.
+const faultPower = "power failure"
+
+// refusedCredentials reports whether a BMC refused the user or the password: trying again
+// would only lock the account.
+func refusedCredentials(lastError string) bool {
+	l := strings.ToLower(lastError)
+
+	return strings.Contains(l, "code 401") || strings.Contains(l, "code 403") || strings.Contains(l, "unauthorized") ||
+		strings.Contains(l, "authentication") || strings.Contains(l, "password") || strings.Contains(l, "credential")
+}

@@ -1,0 +1,260 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
+)
+
+// Run brings one host to one goal. It is made for one verb and not used again.
+type Run struct {
+	Backend Backend
+	Wanted  Wanted
+	Goal    Goal
+	Budget  *wait.Budget // stopped while the host waits at the capacity gate; may be nil
+
+	// Log tells what happens: the message, then pairs of keys and values. It may be nil.
+	Log func(ctx context.Context, msg string, fields map[string]any)
+
+	// Inventory is what an inspection of this run found, nil where none was made.
+	Inventory json.RawMessage
+	// Warnings are sentences for the user about what was met on the way.
+	Warnings []string
+	// Words are the failures that the far side reported during this run, oldest first.
+	Words []string
+
+	mem       memory
+	inGate    bool
+	pressed   time.Time // when the last power request was sent
+	pressedOn Seen
+	moved     bool // the power target was seen after it
+	phase     Phase
+	entered   time.Time // when the phase began
+	faultAt   time.Time
+	written   bool
+}
+
+// Settled reports whether the settings that the user wants were written to the far side.
+func (r *Run) Settled() bool { return r.written }
+
+// To drives the host from what was seen to the run's goal and returns the last look.
+func (r *Run) To(ctx context.Context, seen Seen) (Seen, error) {
+	if r.mem.tried == nil {
+		r.mem.tried = map[Step]int{}
+	}
+
+	defer r.leaveGate()
+
+	r.note(seen)
+
+	seen, err := lifecycle.Drive[Seen, Step](ctx, r, seen)
+	if err == nil && r.Goal != Deleted {
+		r.written = true
+	}
+
+	return seen, err
+}
+
+// Next implements [lifecycle.Machine].
+func (r *Run) Next(seen Seen) (Step, lifecycle.Kind, error) {
+	if err := r.overdue(seen); err != nil {
+		return "", lifecycle.End, err
+	}
+
+	step, err := Next(Observe(seen, r.Wanted, r.Goal, r.differs(seen), r.mem), r.Goal)
+
+	switch {
+	case err != nil:
+		return step, lifecycle.End, err
+	case step == Stop:
+		return step, lifecycle.End, nil
+	case step == Wait:
+		return step, lifecycle.Idle, nil
+	default:
+		return step, lifecycle.Act, nil
+	}
+}
+
+// differs asks the backend only where the answer matters: in states that take changes.
+func (r *Run) differs(seen Seen) []string {
+	if r.Goal == Deleted || !Resting(seen.Node.ProvisionState) {
+		return nil
+	}
+
+	return r.Backend.Differs(seen, r.Wanted)
+}
+
+// Look implements [lifecycle.Machine].
+func (r *Run) Look(ctx context.Context, seen Seen, within time.Duration) (Seen, error) {
+	id := seen.Node.UUID
+	if id == "" {
+		id = r.Wanted.ID
+	}
+
+	glance, err := r.Backend.Glance(ctx, id, within)
+	if gone(err) {
+		return Seen{}, nil
+	}
+
+	if err != nil {
+		return seen, err
+	}
+
+	before := seen.Node.ProvisionState
+	after := seen
+	after.Node = glance.Onto(seen.Node)
+
+	// The record itself changes only in some transitions; then the cheap look is not enough.
+	if stale(before, after.Node.ProvisionState) {
+		if after, err = r.Backend.Look(ctx, id); gone(err) {
+			return Seen{}, nil
+		} else if err != nil {
+			return seen, err
+		}
+	}
+
+	r.note(after)
+
+	return after, nil
+}
+
+// stale reports whether a transition changed more of a record than a glance shows:
+// inspection fills in properties and times, an undeploy wipes instance_info and the claim.
+func stale(before, after ironic.State) bool {
+	if before == after || !Resting(after) {
+		return false
+	}
+
+	switch before {
+	case ironic.Verifying, ironic.Deploying, ironic.WaitCallBack:
+		return false
+	default:
+		return true
+	}
+}
+
+// Note implements [lifecycle.Machine].
+func (r *Run) Note(seen Seen) string {
+	n := seen.Node
+	if n.ProvisionState == "" {
+		return "no record"
+	}
+
+	s := fmt.Sprintf("%q", n.ProvisionState)
+	if n.TargetProvisionState != "" {
+		s += fmt.Sprintf(" on the way to %q", n.TargetProvisionState)
+	}
+
+	if n.TargetPowerState != "" {
+		s += fmt.Sprintf(", %q asked for", n.TargetPowerState)
+	}
+
+	if n.Fault != "" {
+		s += fmt.Sprintf(", fault %q", n.Fault)
+	}
+
+	if n.Reservation != "" {
+		s += ", locked by " + n.Reservation
+	}
+
+	return s
+}
+
+// note keeps what a look adds to this run's memory.
+func (r *Run) note(seen Seen) {
+	n := seen.Node
+
+	if words := strings.TrimSpace(n.LastError); words != "" && (Failed(n.ProvisionState) || n.ProvisionState == ironic.Enroll) {
+		if len(r.Words) == 0 || r.Words[len(r.Words)-1] != words {
+			r.Words = append(r.Words, words)
+		}
+	}
+
+	if r.pressed.IsZero() {
+		return
+	}
+
+	if n.TargetPowerState != "" {
+		r.moved = true
+	}
+
+	// The request is accepted before the conductor notes its target, so an old last_error
+	// counts only once the target was seen, the words changed, or some time has passed.
+	const begun = 3 * time.Second
+
+	settled := n.TargetPowerState == "" && (r.moved || n.LastError != r.pressedOn.Node.LastError || time.Since(r.pressed) > begun)
+	if r.mem.powerError = ""; settled {
+		r.mem.powerError = n.LastError
+	}
+}
+
+// Failed reports whether a state is one in which Ironic stops after a failure.
+func Failed(s ironic.State) bool { return s == ironic.Error || strings.HasSuffix(string(s), "failed") }
+
+// overdue ends a phase that lasts longer than the user allows, and a power failure that
+// does not heal.
+func (r *Run) overdue(seen Seen) error {
+	// Ironic looks after a machine in power failure every five minutes by default.
+	const healing = 12 * time.Minute
+
+	if seen.Node.Fault != faultPower {
+		r.faultAt = time.Time{}
+	} else if r.faultAt.IsZero() {
+		r.faultAt = time.Now()
+	}
+
+	if limit := r.limit("power", healing); !r.faultAt.IsZero() && time.Since(r.faultAt) > limit {
+		return &StuckError{seen.Node.ProvisionState, r.Goal, fmt.Sprintf("the power state of the machine could not be read for %s (fault %q): %s",
+			limit, seen.Node.Fault, seen.Node.MaintenanceReason)}
+	}
+
+	if limit := r.limit(r.phase, 0); limit > 0 && !r.entered.IsZero() && time.Since(r.entered) > limit {
+		return &wait.TimeoutError{Waited: time.Since(r.entered), Note: fmt.Sprintf("%s (phase_timeouts.%s = %s)", r.Note(seen), phaseKey(r.phase), limit), Cause: context.DeadlineExceeded}
+	}
+
+	return nil
+}
+
+func (r *Run) limit(p Phase, otherwise time.Duration) time.Duration {
+	if d, ok := r.Wanted.PhaseTimeouts[p]; ok {
+		return d
+	}
+
+	return otherwise
+}
+
+// phaseKey is the key of phase_timeouts that bounds a phase.
+func phaseKey(p Phase) string {
+	switch p {
+	case PhaseRegistering:
+		return "register"
+	case PhaseInspecting:
+		return "inspect"
+	case PhasePreparing:
+		return "prepare"
+	case PhaseProvisioning:
+		return "provision"
+	case PhaseDeprovisioning:
+		return "deprovision"
+	default:
+		return "power"
+	}
+}
+
+func (r *Run) log(ctx context.Context, msg string, fields map[string]any) {
+	if r.Log == nil {
+		return
+	}
+
+	fields["host"] = NodeName(r.Wanted.Namespace, r.Wanted.Name)
+	r.Log(ctx, msg, fields)
+}

@@ -1,0 +1,270 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
+)
+
+// maintenanceReason says in Ironic why a node is in maintenance before its record goes.
+const maintenanceReason = ManagedBy + ": the record is being deleted"
+
+// Do implements [lifecycle.Machine]: one step.
+func (r *Run) Do(ctx context.Context, seen Seen, step Step) (Seen, bool, error) {
+	if p := phaseOfStep(step); p != "" && p != r.phase {
+		r.phase, r.entered = p, time.Now()
+	}
+
+	if err := r.enterGate(ctx, seen, step); err != nil {
+		return seen, false, err
+	}
+
+	r.log(ctx, "step", map[string]any{"step": string(step), "node_uuid": seen.Node.UUID, "ironic_state": string(seen.Node.ProvisionState), "attempt": r.mem.tried[step] + 1})
+	after, fresh, err := r.do(ctx, seen, step)
+
+	switch {
+	case errors.Is(err, ironic.ErrTransition), errors.Is(err, ironic.ErrRefused) && verbOf(step) != "":
+		// The host moved between look and verb: look again and decide anew. A refusal that
+		// comes back each time is final.
+		if r.mem.tried[refusal]++; r.mem.tried[refusal] > 5 {
+			return after, false, err
+		}
+
+		return seen, false, wait.Transient(err)
+	case err == nil || !wait.IsTransient(err):
+		r.mem.tried[step]++
+	}
+
+	return after, fresh, err
+}
+
+// refusal counts the verbs that Ironic refused although the table allows them.
+const refusal Step = "refused"
+
+func (r *Run) do(ctx context.Context, seen Seen, step Step) (Seen, bool, error) {
+	id := seen.Node.UUID
+
+	switch step {
+	case Register:
+		after, err := r.register(ctx)
+
+		return after, err == nil, err
+	case Configure:
+		after, err := r.configure(ctx, seen)
+
+		return after, err == nil, err
+	case Examine:
+		after, err := r.examine(ctx, seen)
+
+		return after, err == nil, err
+	case Unclaim:
+		after, err := r.Backend.Write(ctx, seen, r.Wanted, r.enter(seen, step), PartUnclaim)
+
+		return after, err == nil, err
+	case Unmaintain:
+		r.Warnings = append(r.Warnings, fmt.Sprintf("The node was in maintenance (%s); it was taken out, because Ironic refuses %s in maintenance.",
+			orNone(seen.Node.MaintenanceReason), "what had to be done"))
+
+		return r.afterwards(ctx, seen, r.Backend.Maintain(ctx, id, ""))
+	case Maintain:
+		return r.afterwards(ctx, seen, r.Backend.Maintain(ctx, id, maintenanceReason))
+	case Remove:
+		return seen, false, r.remove(ctx, seen)
+	case On, Off, SoftOff, Reboot, VerifyBMC:
+		return seen, false, r.power(ctx, seen, step)
+	default:
+		after, err := r.begin(ctx, seen, step)
+
+		return after, false, err
+	}
+}
+
+// afterwards looks anew after a change that a glance would show only later.
+func (r *Run) afterwards(ctx context.Context, seen Seen, err error) (Seen, bool, error) {
+	if err != nil {
+		return seen, false, err
+	}
+
+	after, err := r.Backend.Look(ctx, seen.Node.UUID)
+	if err != nil {
+		return seen, false, err
+	}
+
+	return after, true, nil
+}
+
+// begin writes what a transition needs and then starts it. The journal goes first: Ironic
+// refuses changes of a record during a transition.
+func (r *Run) begin(ctx context.Context, seen Seen, step Step) (Seen, error) {
+	part := PartSettings
+	if step == Deploy || step == Rebuild {
+		part = PartDeploy
+	}
+
+	// Verbs that only end something need no settings; in deletions none are wanted at all.
+	if r.Goal == Deleted || step == Abort || step == Undeploy {
+		part = PartJournal
+	}
+
+	if r.writes(seen, step) {
+		after, err := r.Backend.Write(ctx, seen, r.Wanted, r.enter(seen, step), part)
+		if err != nil {
+			return seen, err
+		}
+
+		moved := after.Node.ProvisionState != seen.Node.ProvisionState
+		if seen = after; moved {
+			return seen, nil // decide anew
+		}
+	}
+
+	if step == Deploy || step == Rebuild {
+		if err := r.Backend.Validate(ctx, seen.Node.UUID); err != nil {
+			return seen, err
+		}
+	}
+
+	return seen, r.Backend.Start(ctx, seen, r.Wanted, verbOf(step))
+}
+
+// writes reports whether a record takes changes now. Waiting states do not, and provide
+// needs no entry of its own: the state tells it.
+func (r *Run) writes(seen Seen, step Step) bool {
+	return Resting(seen.Node.ProvisionState) && (step != Provide || len(r.differs(seen)) > 0)
+}
+
+// verbOf is Ironic's verb for a step, empty for steps that are none.
+func verbOf(s Step) ironic.Verb {
+	switch s {
+	case Manage, Inspect, Provide, Adopt, Deploy, Rebuild, Undeploy, Abort:
+		return ironic.Verb(s)
+	default:
+		return ""
+	}
+}
+
+// enter returns the journal of a host that enters a step's phase.
+func (r *Run) enter(seen Seen, step Step) Journal {
+	j, p := seen.Journal, phaseOfStep(step)
+	if r.Goal != Deleted {
+		j = j.settings(r.Wanted)
+	}
+
+	if p != "" && p != j.Phase {
+		j.Phase, j.PhaseStarted = p, stamp(time.Now().Truncate(time.Second))
+	}
+
+	switch step {
+	case Inspect:
+		j.InspectBefore = stamp(seen.Node.InspectionFinishedAt)
+	case Deploy, Rebuild:
+		j.Applied = WantedApplied(r.Wanted)
+		j.TriggersSHA256 = r.Wanted.Reprovision.TriggersSHA256
+	case Adopt:
+		if r.Wanted.Image != nil || r.Wanted.CustomDeploy != nil {
+			j.Applied.InstanceUUID = r.Wanted.claim()
+		}
+	}
+
+	return j
+}
+
+// configure brings settings, ports, traits and the journal of a host at rest in line.
+func (r *Run) configure(ctx context.Context, seen Seen) (Seen, error) {
+	j := seen.Journal.settings(r.Wanted)
+	if r.mem.tried[Configure] > 0 || r.final(seen) {
+		j = seen.Journal.finished(r.Wanted, r.Goal)
+	}
+
+	ports := seen.Ports
+
+	after, err := r.Backend.Write(ctx, seen, r.Wanted, j, PartSettings)
+	if err != nil {
+		return seen, err
+	}
+
+	if after.Ports, err = r.Backend.EnsurePorts(ctx, after, r.Wanted); err != nil {
+		after.Ports = ports
+
+		return after, err
+	}
+
+	return after, r.Backend.EnsureTraits(ctx, after, r.Wanted)
+}
+
+// final reports whether nothing but settings keeps the host from its goal.
+func (r *Run) final(seen Seen) bool {
+	f := Observe(seen, r.Wanted, r.Goal, nil, r.mem)
+	f.InSync, f.VerifyBMC = true, false
+	f.PowerIgnored = true
+
+	step, err := Next(f, r.Goal)
+
+	return err == nil && (step == Stop || step == Configure)
+}
+
+// examine takes over the inventory of an inspection.
+func (r *Run) examine(ctx context.Context, seen Seen) (Seen, error) {
+	raw, err := r.Backend.Inventory(ctx, seen.Node.UUID)
+	if err != nil && !gone(err) {
+		return seen, err
+	}
+
+	r.Inventory = raw
+	seen.Journal.InspectedAt = stamp(seen.Node.InspectionFinishedAt)
+	seen.Journal.InventorySHA256 = ""
+
+	if raw != nil {
+		sum := sha256.Sum256(raw)
+		seen.Journal.InventorySHA256 = hex.EncodeToString(sum[:])
+	}
+
+	seen.Journal.InspectTrigger = r.Wanted.InspectTrigger
+
+	return seen, nil
+}
+
+// power asks for a power state once; the looks that follow wait for it.
+func (r *Run) power(ctx context.Context, seen Seen, step Step) error {
+	target := ironic.Power(step)
+
+	switch step {
+	case Reboot:
+		target = ironic.SoftRebooting
+		if r.Wanted.RebootMode == "hard" {
+			target = ironic.Rebooting
+		}
+	case VerifyBMC:
+		return r.verify(ctx, seen)
+	}
+
+	r.pressed, r.pressedOn, r.moved = time.Now(), seen, false
+
+	return r.Backend.Power(ctx, seen.Node.UUID, target)
+}
+
+// remove deletes the record. A record that is gone already is what was wanted.
+func (r *Run) remove(ctx context.Context, seen Seen) error {
+	if err := r.Backend.Remove(ctx, seen.Node.UUID); err != nil && !gone(err) {
+		return err
+	}
+
+	return nil
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "no reason given"
+	}
+
+	return s
+}
