@@ -120,7 +120,7 @@ func (h *house) add(t *testing.T, name string, a arrow) string {
 	switch {
 	case a.from == "main.go":
 		file = fmt.Sprintf("case%d.go", h.cases)
-	case base == "drive.go":
+	case base == "drive.go" || base == "types.go":
 		file = path.Join(dir, fmt.Sprintf("case%d.go", h.cases))
 	}
 
