@@ -1,0 +1,109 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package provider is the provider block, and the list of everything that is served.
+//
+// Configure reads the block and the environment and calls nobody: the far sides are
+// reached at the first need of a resource or data source, and then once for all of them.
+package provider
+
+import (
+	"context"
+	"net/http"
+	"os"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	hostsource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/host"
+	hostssource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/hosts"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/functions"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+)
+
+// Address is the source address of the provider, in full.
+const Address = "registry.terraform.io/terraform-metal3/metal3"
+
+var (
+	_ provider.Provider              = (*metal3)(nil)
+	_ provider.ProviderWithFunctions = (*metal3)(nil)
+)
+
+type metal3 struct {
+	version string
+	options options
+}
+
+// options are what tests put in place of the world.
+type options struct {
+	transport http.RoundTripper
+	backend   host.Backend
+	env       func(string) string
+}
+
+// Option changes where a provider gets something from.
+type Option func(*options)
+
+// WithTransport sends the requests to Ironic through a transport instead of the network.
+func WithTransport(t http.RoundTripper) Option { return func(o *options) { o.transport = t } }
+
+// WithBackend gives rooms a backend instead of the one that the configuration names.
+func WithBackend(b host.Backend) Option { return func(o *options) { o.backend = b } }
+
+// WithEnvironment replaces the environment.
+func WithEnvironment(env func(string) string) Option { return func(o *options) { o.env = env } }
+
+// New returns the constructor of the provider.
+func New(version string, opts ...Option) func() provider.Provider {
+	o := options{env: os.Getenv}
+	for _, apply := range opts {
+		apply(&o)
+	}
+
+	return func() provider.Provider { return &metal3{version: version, options: o} }
+}
+
+// Metadata names the provider.
+func (p *metal3) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName = "metal3"
+	resp.Version = p.version
+}
+
+// Configure reads the block and the environment. It calls nobody.
+func (p *metal3) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	var config model
+
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	settings := resolve(ctx, config, p.options.env, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	if len(settings.unknown) > 0 && req.ClientCapabilities.DeferralAllowed {
+		resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
+	}
+
+	served := &services{version: p.version, options: p.options, settings: settings}
+	resp.ResourceData = served
+	resp.DataSourceData = served
+}
+
+// Functions lists the functions.
+func (p *metal3) Functions(context.Context) []func() function.Function { return functions.All() }
+
+// Resources lists the resources.
+func (p *metal3) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{}
+}
+
+// DataSources lists the data sources.
+func (p *metal3) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{hostsource.NewDataSource, hostssource.NewDataSource}
+}
