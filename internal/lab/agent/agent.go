@@ -38,7 +38,7 @@ type agent struct {
 
 	m      machine.Machine // as it booted: name and MACs stay, the rest is only looked up for the inventory
 	params map[string]string
-	ctx    context.Context //nolint:containedctx // the agent's life
+	ctx    context.Context // the agent's life
 	cancel context.CancelFunc
 	poke   chan struct{} // a command ended: beat now
 
@@ -93,14 +93,21 @@ func (a *agent) run() {
 		return // an inspection ramdisk has no more to say
 	}
 
-	for a.beat(api) {
-		select {
-		case <-a.ctx.Done():
-			return
-		case <-a.poke:
-			pause(a.ctx, afterStep)
-		case <-time.After(a.o.Heartbeat):
-		}
+	for a.ctx.Err() == nil {
+		a.beat(api)
+		a.rest()
+	}
+}
+
+// rest is the time until the next heartbeat: short when a command has ended.
+func (a *agent) rest() {
+	ctx, cancel := context.WithTimeout(a.ctx, a.o.Heartbeat)
+	defer cancel()
+
+	select {
+	case <-ctx.Done():
+	case <-a.poke:
+		pause(a.ctx, afterStep)
 	}
 }
 
@@ -175,8 +182,8 @@ func (a *agent) lookup(api string) bool {
 	}
 }
 
-// beat tells Ironic that the agent lives, and where; false: it no longer does.
-func (a *agent) beat(api string) bool {
+// beat tells Ironic that the agent lives, and where.
+func (a *agent) beat(api string) {
 	a.mu.Lock()
 	a.beats++
 	path := api + "/v1/heartbeat/" + a.node
@@ -189,8 +196,6 @@ func (a *agent) beat(api string) bool {
 	if err != nil || code != http.StatusAccepted {
 		a.note("heartbeat: %s", outcome(code, answer, err))
 	}
-
-	return a.ctx.Err() == nil
 }
 
 func (a *agent) setToken(token string) {

@@ -5,7 +5,6 @@ package agent
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +39,7 @@ func (w *watcher) bootParams(m machine.Machine) (map[string]string, error) {
 	case m.Booted == "Pxe":
 		return w.netbootParams(m.MACs)
 	case m.Source == "":
-		return nil, nil //nolint:nilnil // the disk: there is nothing to find, and nothing wrong
+		return nil, nil // the disk: there is nothing to find, and nothing wrong
 	}
 
 	image, err := w.fetch(m.Source, maxMedium)
@@ -177,14 +176,4 @@ func (w *watcher) get(url string, limit int64) ([]byte, error) {
 	}
 
 	return b, nil
-}
-
-// pause waits; false means that the context ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

@@ -38,7 +38,7 @@ type Runner struct {
 	client *http.Client
 	log    *slog.Logger
 
-	ctx    context.Context //nolint:containedctx // the life of all goroutines; Close ends it
+	ctx    context.Context // the life of all goroutines; Close ends it
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 

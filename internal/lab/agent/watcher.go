@@ -36,16 +36,19 @@ func (w *watcher) run() {
 			w.follow(m)
 		}
 
-		var due <-chan time.Time
+		var alarm *time.Timer
 		if at := m.Due(); !at.IsZero() {
-			due = time.After(time.Until(at))
+			alarm = time.AfterFunc(time.Until(at), func() { w.Poke(w.name) })
 		}
 
 		select {
 		case <-w.ctx.Done():
 			return
 		case <-w.poke:
-		case <-due:
+		}
+
+		if alarm != nil {
+			alarm.Stop()
 		}
 	}
 }

@@ -4,6 +4,7 @@
 package bmc
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,10 +78,9 @@ func (f *face) handle(sc scope, h handle) http.HandlerFunc {
 		}
 
 		if c.delay > 0 {
-			select {
-			case <-r.Context().Done():
-			case <-time.After(c.delay):
-			}
+			late, cancel := context.WithTimeout(r.Context(), c.delay)
+			<-late.Done()
+			cancel()
 		}
 
 		if c.drop {

@@ -17,6 +17,9 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/store"
 )
 
+// subject is the machine that the tests are about.
+const subject = "node-2"
+
 // rig is a store with three machines and their BMCs.
 type rig struct {
 	t     *testing.T
@@ -35,13 +38,13 @@ func newRig(t *testing.T, o bmc.Options) rig {
 	return rig{t: t, store: st, bmc: bmc.New(st, o)}
 }
 
-func (r rig) machine(name string) machine.Machine {
+func (r rig) machine() machine.Machine {
 	r.t.Helper()
 
 	var m machine.Machine
 
 	err := r.store.View(func(tx store.Tx) (err error) {
-		m, _, err = machine.Load(tx, name)
+		m, _, err = machine.Load(tx, subject)
 
 		return err
 	})
@@ -52,11 +55,11 @@ func (r rig) machine(name string) machine.Machine {
 	return m
 }
 
-func (r rig) change(name string, f func(*machine.Machine)) {
+func (r rig) change(f func(*machine.Machine)) {
 	r.t.Helper()
 
 	err := r.store.Update(func(tx store.Tx) error {
-		m, _, err := machine.Load(tx, name)
+		m, _, err := machine.Load(tx, subject)
 		if err != nil {
 			return err
 		}
@@ -125,10 +128,10 @@ func TestGofish(t *testing.T) {
 					t.Errorf("system %s is %s", system.UUID, system.PowerState)
 				}
 
-				t.Run("boot and power", func(t *testing.T) { bootAndPower(t, r, client, face.system) })
-				t.Run("virtual media", func(t *testing.T) { virtualMedia(t, r, system) })
-				t.Run("settings and parts", func(t *testing.T) { settings(t, r, system) })
-				t.Run("services", func(t *testing.T) { services(t, client) })
+				bootAndPower(t, r, client, face.system)
+				virtualMedia(t, r, system)
+				settings(t, r, system)
+				services(t, client)
 			})
 		}
 	}
@@ -146,7 +149,7 @@ func bootAndPower(t *testing.T, r rig, client *gofish.APIClient, path string) {
 		return system
 	}
 
-	r.change("node-2", func(m *machine.Machine) { m.Faults.StrictETag = true })
+	r.change(func(m *machine.Machine) { m.Faults.StrictETag = true })
 
 	if err := fresh().SetBoot(&schemas.Boot{
 		BootSourceOverrideEnabled: schemas.OnceBootSourceOverrideEnabled,
@@ -156,7 +159,7 @@ func bootAndPower(t *testing.T, r rig, client *gofish.APIClient, path string) {
 		t.Fatal(err)
 	}
 
-	if b := r.machine("node-2").Boot; b.Target != "Cd" || b.Enabled != "Once" {
+	if b := r.machine().Boot; b.Target != "Cd" || b.Enabled != "Once" {
 		t.Errorf("boot override %+v", b)
 	}
 
@@ -165,7 +168,7 @@ func bootAndPower(t *testing.T, r rig, client *gofish.APIClient, path string) {
 	}
 
 	system := fresh()
-	if m := r.machine("node-2"); m.Booted != "Cd" || system.PowerState != schemas.OnPowerState {
+	if m := r.machine(); m.Booted != "Cd" || system.PowerState != schemas.OnPowerState {
 		t.Errorf("booted %s, power %s", m.Booted, system.PowerState)
 	}
 
@@ -187,7 +190,7 @@ func virtualMedia(t *testing.T, r rig, system *schemas.ComputerSystem) {
 		t.Fatal(err)
 	}
 
-	if image := r.machine("node-2").Media["Cd"].Image; image != "http://images.lab/a.iso" {
+	if image := r.machine().Media["Cd"].Image; image != "http://images.lab/a.iso" {
 		t.Errorf("inserted %q", image)
 	}
 
@@ -195,7 +198,7 @@ func virtualMedia(t *testing.T, r rig, system *schemas.ComputerSystem) {
 		t.Fatal(err)
 	}
 
-	if image := r.machine("node-2").Media["Cd"].Image; image != "" {
+	if image := r.machine().Media["Cd"].Image; image != "" {
 		t.Errorf("%q is left after the eject", image)
 	}
 }
@@ -212,7 +215,7 @@ func settings(t *testing.T, r rig, system *schemas.ComputerSystem) {
 		t.Fatal(err)
 	}
 
-	if v := r.machine("node-2").BIOSPending["SriovGlobalEnable"]; v != "Enabled" {
+	if v := r.machine().BIOSPending["SriovGlobalEnable"]; v != "Enabled" {
 		t.Errorf("pending %v", v)
 	}
 

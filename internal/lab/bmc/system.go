@@ -61,11 +61,13 @@ func oneSystem(c *call) (answer, error) {
 	a := c.resource(doc)
 
 	word, changed := c.shownPower()
-	if word == "missing" {
+
+	switch word {
+	case "missing":
 		delete(doc, "PowerState")
-	} else if word == "null" {
+	case "null":
 		doc["PowerState"] = nil
-	} else {
+	default:
 		doc["PowerState"] = word
 	}
 

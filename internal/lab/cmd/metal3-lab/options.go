@@ -1,0 +1,92 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/agent"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/bmc"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
+)
+
+// passwordVariable keeps the BMCs' password off the command line.
+const passwordVariable = "METAL3_LAB_PASSWORD" //nolint:gosec // the name of a variable
+
+var errLoopback = errors.New("must be a port on a loopback address: the lab is open to whoever reaches it")
+
+type options struct {
+	listen, ironic, dir string
+	cert, key           string
+	pace                time.Duration
+	machines            machine.Options
+	agents              agent.Options
+	bmcs                bmc.Options
+}
+
+func parse(args []string) (options, error) {
+	var o options
+
+	f := flag.NewFlagSet("metal3-lab", flag.ContinueOnError)
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8000", "`address` of the BMCs and of /sim/")
+	f.StringVar(&o.ironic, "ironic", "", "`address` of the lab's own Ironic; empty: none")
+	f.DurationVar(&o.pace, "pace", time.Second, "unit of time of the lab's own Ironic")
+	f.StringVar(&o.dir, "dir", "", "`directory` that keeps the memory over a restart; empty: none does")
+	f.StringVar(&o.cert, "cert", "", "TLS certificate `file` of the BMCs (with -key)")
+	f.StringVar(&o.key, "key", "", "TLS key `file`")
+	f.IntVar(&o.machines.Count, "n", machine.DefaultCount, "`number` of machines")
+	f.IntVar(&o.machines.First, "first", 1, "`index` of the first machine: node-1")
+	f.StringVar(&o.machines.Username, "user", "admin", "user name of the BMCs; empty: no authentication")
+	f.StringVar(&o.machines.Password, "pass", "", "password of the BMCs; empty: $"+passwordVariable+", else \"password\"")
+	f.DurationVar(&o.machines.PowerDelay, "power-delay", 300*time.Millisecond, "`time` that a power change takes")
+	f.DurationVar(&o.machines.BootDelay, "boot-delay", 500*time.Millisecond, "`time` from power on to the agent's first call")
+	f.IntVar(&o.bmcs.Sessions, "sessions", 0, "`number` of sessions that the BMCs allow at once; 0: no limit")
+	f.StringVar(&o.agents.Netboot, "netboot", "", "base `URL` of Ironic's http_root, for network boots")
+	f.DurationVar(&o.agents.Heartbeat, "heartbeat", 2*time.Second, "`time` between heartbeats")
+	f.DurationVar(&o.agents.StepDelay, "step-delay", 300*time.Millisecond, "`time` that an asynchronous agent command takes")
+
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+
+	o.machines.NoAuth = o.machines.Username == ""
+
+	if o.machines.Password == "" {
+		o.machines.Password = os.Getenv(passwordVariable)
+	}
+
+	if o.machines.Password == "" {
+		o.machines.Password = "password"
+	}
+
+	if err := loopback(o.listen); err != nil {
+		return o, fmt.Errorf("-listen: %w", err)
+	}
+
+	if o.ironic != "" {
+		if err := loopback(o.ironic); err != nil {
+			return o, fmt.Errorf("-ironic: %w", err)
+		}
+	}
+
+	return o, nil
+}
+
+func loopback(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%q: %w", address, errLoopback)
+	}
+
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("%q: %w", address, errLoopback)
+	}
+
+	return nil
+}
