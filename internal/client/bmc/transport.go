@@ -1,0 +1,85 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bmc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// bodyLimit is far above any document of a system.
+const bodyLimit = 16 << 20
+
+// transport authenticates requests, reads answers whole, and tells the trace of each.
+//
+// Whole, because the library gives its slot to the next request once the header is there:
+// a small computer would then send more bodies at a time than it was asked for.
+type transport struct {
+	next  http.RoundTripper
+	trace func(ctx context.Context, method, url string, status int, elapsed time.Duration)
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	authorize(r)
+
+	start := time.Now()
+	answer, err := t.next.RoundTrip(r)
+
+	if t.trace != nil {
+		status := 0
+		if answer != nil {
+			status = answer.StatusCode
+		}
+
+		t.trace(r.Context(), r.Method, r.URL.Redacted(), status, time.Since(start))
+	}
+
+	if err != nil {
+		return nil, err
+	}
+
+	body, err := io.ReadAll(io.LimitReader(answer.Body, bodyLimit+1))
+	_ = answer.Body.Close()
+
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+
+	if len(body) > bodyLimit {
+		return nil, errors.New("the answer is too long for a BMC")
+	}
+
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+
+	if r.Method == http.MethodPost {
+		nameSession(answer, body)
+	}
+
+	return answer, nil
+}
+
+// CloseIdleConnections closes those of the transport below.
+func (t *transport) CloseIdleConnections() {
+	if next, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		next.CloseIdleConnections()
+	}
+}
+
+// redirect follows a redirect only to another path of the same BMC, and only when reading:
+// a change would turn into a read, and another host would see the token.
+func redirect(r *http.Request, via []*http.Request) error {
+	first := via[0]
+	if len(via) > 3 || r.Method != http.MethodGet || r.URL.Host != first.URL.Host || r.URL.Scheme != first.URL.Scheme {
+		return http.ErrUseLastResponse
+	}
+
+	return nil
+}
