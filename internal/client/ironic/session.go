@@ -124,12 +124,16 @@ func (c *Client) login(ctx context.Context) (*gophercloud.ServiceClient, error) 
 
 	endpoint := c.endpoint
 	if endpoint == "" {
-		sc, err := openstack.NewBareMetalV1(pc, c.keystone.place)
+		// Not openstack.NewBareMetalV1: it asks the service for its versions, without our context.
+		place := c.keystone.place
+		place.ApplyDefaults("baremetal")
+
+		named, err := pc.EndpointLocator(place)
 		if err != nil {
-			return nil, &ConfigError{"endpoint", errors.New("the catalogue of Keystone names no bare metal service: " + c.secrets.clean(err.Error()))}
+			return nil, &ConfigError{"endpoint", errors.New("the catalogue of Keystone names no bare metal service here: " + c.secrets.clean(err.Error()))}
 		}
 
-		if endpoint, err = normalise(sc.Endpoint); err != nil {
+		if endpoint, err = normalise(named); err != nil {
 			return nil, &ConfigError{"endpoint", fmt.Errorf("the catalogue of Keystone: %w", err)}
 		}
 
