@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -31,7 +32,11 @@ func (r *Runner) Control() http.Handler {
 	}))
 	mux.HandleFunc("PUT /sim/machines/{i}/faults", r.one(func(m *machine.Machine, body []byte) (any, error) {
 		var f machine.Faults
-		if err := json.Unmarshal(body, &f); err != nil {
+
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.DisallowUnknownFields() // a fault with a typing error would be a test that proves nothing
+
+		if err := decoder.Decode(&f); err != nil {
 			return nil, err
 		}
 

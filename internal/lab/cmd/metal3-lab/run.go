@@ -62,12 +62,7 @@ func run(ctx context.Context, args []string, log *slog.Logger, ready func(addres
 	}
 
 	if o.ironic != "" {
-		service, err := ownIronic(st, o)
-		if err != nil {
-			return err
-		}
-
-		if at.ironic, err = s.serve(ctx, o.ironic, service, "", ""); err != nil {
+		if at.ironic, err = s.serve(ctx, o.ironic, ownIronic(st, o), "", ""); err != nil {
 			return err
 		}
 	}
