@@ -16,14 +16,19 @@ cd "$top"
 
 short=0
 for a in "$@"; do [ "$a" != -short ] || short=1; done
-if [ $short = 0 ]; then
+if [ $short = 1 ]; then
+	# no part is up in the short run, and none is asked for
+	unset CI
+else
 	export TF_ACC=1
 	TF_ACC_TERRAFORM_PATH=$(terraform_cli) || unset TF_ACC
 	[ -z "${TF_ACC:-}" ] || export TF_ACC_TERRAFORM_PATH
 	METAL3_GOLANGCI_LINT=$(scripts/tool.sh --path golangci-lint)
 	export METAL3_GOLANGCI_LINT
+	# one binary for all tests that start, or kill, the provider as Terraform does
+	export METAL3_TEST_PROVIDER=$out/terraform-provider-metal3
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -o "$METAL3_TEST_PROVIDER" .
 fi
-# the binary for tests that kill the provider is built once
 rc=0
 "$(scripts/tool.sh gotestsum)" --format "${METAL3_TEST_FORMAT:-pkgname-and-test-fails}" --format-hide-empty-pkg --hide-summary=skipped \
 	--jsonfile "$out/$name.json" --junitfile "$out/$name.xml" -- -vet=off "$@" || rc=$?
