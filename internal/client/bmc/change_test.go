@@ -238,7 +238,7 @@ func TestOBMH13_changeThatIsOnlyAccepted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		f.script("PATCH "+systemOne, func(_ int, c call) *reply {
+		f.script("PATCH "+systemOne, func(int, call) *reply {
 			time.AfterFunc(30*time.Second, func() {
 				f.mu.Lock()
 				defer f.mu.Unlock()

@@ -140,7 +140,7 @@ func TestClient_SetPower_lostAnswer(t *testing.T) {
 				f := newFake()
 				f.script("POST "+resetPath, func(_ int, c call) *reply {
 					if tc.done {
-						f.obey(c)
+						time.AfterFunc(10*time.Second, func() { f.mu.Lock(); defer f.mu.Unlock(); f.obey(c) })
 					}
 
 					return &reply{}

@@ -228,7 +228,7 @@ func (c *Client) logout(ctx context.Context, cred *credential) {
 		return
 	}
 
-	_ = api.WithContext(withCredential(ctx, cred)).Service.DeleteSession(cred.session) //nolint:errcheck // see above
+	_ = api.WithContext(withCredential(ctx, cred)).Service.DeleteSession(cred.session)
 }
 
 type credentialKey struct{}

@@ -42,7 +42,7 @@ func TestOBMH17_sessionsAreClosed(t *testing.T) {
 					cancel()
 				}()
 
-				if err := client.SetPower(ctx, bmc.TurnOff); !errors.Is(err, context.Canceled) {
+				if err := client.SetPower(ctx, bmc.TurnOff); !errors.Is(err, context.Canceled) || errors.Is(err, bmc.ErrUnreachable) {
 					t.Errorf("error %v, want the cancellation", err)
 				}
 			case 3: // failing half-way
@@ -100,6 +100,41 @@ func TestOBMH17_cancelledDuringLogin(t *testing.T) {
 			t.Errorf("%d sessions left open", n)
 		}
 	})
+}
+
+func TestClient_cancelIsNoSilence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.hold["GET "+systemOne] = make(chan bool)
+		client := f.client(t)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+
+		if err := client.Check(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, bmc.ErrUnreachable) {
+			t.Errorf("error %v, want the cancellation and nothing about the BMC", err)
+		}
+	})
+}
+
+// Some BMCs answer 401 for missing privileges: the session is still open then.
+func TestOBMH17_refusedWithASession(t *testing.T) {
+	t.Parallel()
+
+	f := newFake()
+	f.script("GET "+systemOne, func(int, call) *reply { a := failed(401, "no privilege"); return &a })
+
+	client := f.client(t)
+	if err := client.Check(t.Context()); !errors.Is(err, bmc.ErrAuth) {
+		t.Errorf("error %v, want ErrAuth", err)
+	}
+
+	client.Close(t.Context())
+
+	if n := f.sessionsOpen(); n != 0 || f.count("POST "+sessions) != 2 {
+		t.Errorf("%d sessions left open after %d logins, want 0 after 2", n, f.count("POST "+sessions))
+	}
 }
 
 func TestOBMH17_noSessionFree(t *testing.T) {
@@ -226,8 +261,8 @@ func TestClient_oneSessionFewRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		gate := make(chan bool)
-		f.hold["GET "+systemOne] = gate
+		gate, door := make(chan bool), make(chan bool)
+		f.hold["GET "+systemOne], f.hold["POST "+sessions] = gate, door
 
 		var (
 			pool  bmc.Pool
@@ -247,6 +282,8 @@ func TestClient_oneSessionFewRequests(t *testing.T) {
 			})
 		}
 
+		synctest.Wait()
+		close(door)
 		synctest.Wait()
 		close(gate)
 		users.Wait()
@@ -316,7 +353,7 @@ func TestClient_Check(t *testing.T) {
 				client := f.client(t, tc.change...)
 
 				err := client.Check(t.Context())
-				if !errors.Is(err, tc.want) && (tc.want != errAny || err == nil) {
+				if !errors.Is(err, tc.want) && (!errors.Is(tc.want, errAny) || err == nil) {
 					t.Errorf("error %v, want %v", err, tc.want)
 				}
 

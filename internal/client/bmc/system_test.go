@@ -105,7 +105,8 @@ func TestClient_System(t *testing.T) {
 	}{
 		"the only one, whatever its MAC": {
 			nil, "02:00:5e:10:00:99",
-			bmc.System{Path: systemOne, UUID: "abcdef00-0000-4000-8000-000000000001", Power: bmc.PowerOff, MACs: []string{"02:00:5e:10:00:01"}}, nil,
+			bmc.System{Path: systemOne, UUID: "abcdef00-0000-4000-8000-000000000001", Power: bmc.PowerOff, MACs: []string{"02:00:5e:10:00:01"}},
+			nil,
 		},
 		"no system at all": {func(f *fake) { f.docs[systems] = doc{} }, "", bmc.System{}, bmc.ErrNotFound},
 		"a list that goes on": {
@@ -113,15 +114,18 @@ func TestClient_System(t *testing.T) {
 				f.docs[systems] = doc{"Members": []any{}, "Members@odata.nextLink": systems + "/next"}
 				f.docs[systems+"/next"] = doc{"Members": []any{ref(systemOne), ref(systemOne), nil, 5}}
 			}, "",
-			bmc.System{Path: systemOne, UUID: "abcdef00-0000-4000-8000-000000000001", Power: bmc.PowerOff, MACs: []string{"02:00:5e:10:00:01"}}, nil,
+			bmc.System{Path: systemOne, UUID: "abcdef00-0000-4000-8000-000000000001", Power: bmc.PowerOff, MACs: []string{"02:00:5e:10:00:01"}},
+			nil,
 		},
 		"interfaces that cannot be read": {
 			func(f *fake) { delete(f.docs, systemOne+"/EthernetInterfaces") }, "",
-			bmc.System{Path: systemOne, UUID: "abcdef00-0000-4000-8000-000000000001", Power: bmc.PowerOff}, nil,
+			bmc.System{Path: systemOne, UUID: "abcdef00-0000-4000-8000-000000000001", Power: bmc.PowerOff},
+			nil,
 		},
 		"members of the list with a host": {
 			func(f *fake) { f.docs[systems] = doc{"Members": []any{ref("https://10.0.0.1" + systemOne)}} }, "",
-			bmc.System{Path: systemOne, UUID: "abcdef00-0000-4000-8000-000000000001", Power: bmc.PowerOff, MACs: []string{"02:00:5e:10:00:01"}}, nil,
+			bmc.System{Path: systemOne, UUID: "abcdef00-0000-4000-8000-000000000001", Power: bmc.PowerOff, MACs: []string{"02:00:5e:10:00:01"}},
+			nil,
 		},
 	}
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ import (
 
 // taskLimit bounds the wait for a task, for callers whose context has no end.
 const taskLimit = 30 * time.Minute
+
+// failures are the ends of a task that are none of success. An interrupted one goes on.
+var failures = []schemas.TaskState{schemas.ExceptionTaskState, schemas.KilledTaskState, schemas.CancelledTaskState}
 
 // errGone says that a task is no longer there to be asked.
 var errGone = errors.New("the task is gone")
@@ -78,24 +82,20 @@ func (c *Client) task(path string, monitor bool) wait.Probe {
 		state := schemas.TaskState(a.doc.text("TaskState"))
 		seen = seen || (state != "" && a.status == http.StatusOK)
 
-		switch state {
-		case schemas.CompletedTaskState:
+		switch {
+		case state == schemas.CompletedTaskState:
 			return wait.Done, "", nil
-		case schemas.ExceptionTaskState, schemas.KilledTaskState, schemas.CancelledTaskState:
+		case slices.Contains(failures, state):
 			return wait.Again, "", c.taskError(path, state, a.doc)
-		case "":
-			if a.status == http.StatusAccepted {
-				return wait.Again, "the task is under way", nil
-			}
-
-			if !monitor {
-				return wait.Again, "", errGone
-			}
-
+		case state != "":
+			return wait.Again, "the task is " + string(state), nil
+		case a.status == http.StatusAccepted:
+			return wait.Again, "the task is under way", nil
+		case monitor:
 			return wait.Done, "", nil
+		default:
+			return wait.Again, "", errGone
 		}
-
-		return wait.Again, "the task is " + string(state), nil
 	}
 }
 

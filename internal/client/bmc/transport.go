@@ -27,7 +27,8 @@ type transport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
+	ctx := r.Context()
+	r = r.Clone(ctx)
 	authorize(r)
 
 	start := time.Now()
@@ -39,7 +40,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			status = answer.StatusCode
 		}
 
-		t.trace(r.Context(), r.Method, r.URL.Redacted(), status, time.Since(start))
+		t.trace(ctx, r.Method, r.URL.Redacted(), status, time.Since(start))
 	}
 
 	if err != nil {

@@ -112,17 +112,20 @@ func TestCredentials(t *testing.T) {
 		"IPMI": {
 			"ipmi://h",
 			map[string]any{"ipmi_username": "u", "ipmi_password": "p"},
-			map[string]any{"ipmi_verify_ca": false}, map[string]any{},
+			map[string]any{"ipmi_verify_ca": false},
+			map[string]any{},
 		},
 		"Redfish": {
 			"redfish-virtualmedia+http://h",
 			map[string]any{"redfish_username": "u", "redfish_password": "p"},
-			map[string]any{"redfish_verify_ca": false}, map[string]any{"redfish_verify_ca": "/etc/ca.pem"},
+			map[string]any{"redfish_verify_ca": false},
+			map[string]any{"redfish_verify_ca": "/etc/ca.pem"},
 		},
 		"iDRAC uses the keys of Redfish": {
 			"idrac-redfish://h",
 			map[string]any{"redfish_username": "u", "redfish_password": "p"},
-			map[string]any{"redfish_verify_ca": false}, map[string]any{"redfish_verify_ca": "/etc/ca.pem"},
+			map[string]any{"redfish_verify_ca": false},
+			map[string]any{"redfish_verify_ca": "/etc/ca.pem"},
 		},
 		"the test driver has none": {"fake-hardware://n", map[string]any{}, map[string]any{}, map[string]any{}},
 	}

@@ -34,7 +34,8 @@ func TestParse_addresses(t *testing.T) {
 		"an unknown query has no effect":    {"ipmi://192.168.1.1?a=b", "ipmi", ipmi("192.168.1.1", "623"), 1},
 		"the privilege level is a query": {
 			"ipmi://host?privilegelevel=OPERATOR", "ipmi",
-			map[string]any{"ipmi_address": "host", "ipmi_port": "623", "ipmi_priv_level": "OPERATOR"}, 0,
+			map[string]any{"ipmi_address": "host", "ipmi_port": "623", "ipmi_priv_level": "OPERATOR"},
+			0,
 		},
 		"Redfish in the opaque form": {"redfish:h/x", "redfish", redfish("https://h", "/x"), 0},
 		"Redfish at IPv6 with a port": {

@@ -53,7 +53,7 @@ const (
 	keyChecksum = "image_checksum"
 	keyAlgo     = "image_os_hash_algo"
 	keyValue    = "image_os_hash_value"
-	keySecret   = "image_pull_secret"
+	keySecret   = "image_pull_secret" //nolint:gosec // the name of a key
 	keyISO      = "boot_iso"
 )
 
