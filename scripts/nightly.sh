@@ -3,7 +3,7 @@
 # release builds for all platforms, known holes.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
-cd "$top"
+cd "$top" || exit 1
 failed=()
 step() {
 	local name=$1

@@ -74,6 +74,7 @@ one_ironic() {
 	local part=$1 name=$2 suite=$3 bmc=${2/IRONIC/BMC} password
 	shift 3
 	password=lab-$(head -c 12 /dev/urandom | od -An -tx1 | tr -d ' \n')
+	# shellcheck disable=SC2163 # the rest are NAME=VALUE
 	export IRONIC_SUITE=$suite IRONIC_PORT=${ports[$part-api]} IRONIC_HTTP_PORT=${ports[$part-http]} IRONIC_PASSWORD=$password "$@"
 	endpoint=$("$lab/ironic-up.sh" "$dir/$part" | tail -1)
 	printf 'API %s' "$(curl -sk "$endpoint/" | jq -r .default_version.version)" >"$dir/$part/api"
@@ -97,6 +98,7 @@ declare -A ports
 for p in main basic old fake; do
 	for what in api http bmc; do free_port "ports[$p-$what]"; done
 done
+ipmi_port=0
 free_port ipmi_port
 
 t0=$(date +%s)
@@ -119,7 +121,7 @@ if wants ipmi && wants main; then
 	echo "METAL3_TEST_IPMI=${list% }" >"$dir/ipmi.env"
 fi
 for f in "$dir"/*.env; do
-	while IFS== read -r name value; do export "$name=$value"; done <"$f"
+	while IFS='=' read -r name value; do export "$name=$value"; done <"$f"
 done
 (umask 077 && cat "$dir"/*.env >"$dir/env")
 say "real parts are up after $(($(date +%s) - t0)) s:$(for f in "$dir"/*.env; do printf ' %s' "$(basename "$f" .env)"; done)"

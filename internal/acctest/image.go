@@ -54,7 +54,7 @@ func publish(t *testing.T, file string, content []byte) {
 	}
 
 	if err == nil {
-		err = os.Chmod(tmp.Name(), 0o644) //nolint:gosec // a public file server serves it
+		err = os.Chmod(tmp.Name(), 0o644)
 	}
 
 	if err == nil {

@@ -24,7 +24,7 @@ api() {
 	"${ask[@]}" -X "$method" -H "X-OpenStack-Ironic-API-Version: $version" -H 'Content-Type: application/json' ${1:+-d "$1"} "$v1$path"
 }
 wait_for() { # state seconds
-	local t0 last= seen
+	local t0 last='' seen
 	t0=$(date +%s)
 	while :; do
 		seen=$(api GET '/nodes/smoke?fields=provision_state,target_provision_state,last_error' | jq -r '[.provision_state,.target_provision_state,.last_error]|@json')
