@@ -13,4 +13,4 @@ else
 	say "no terraform or tofu here: the format of examples/ is not checked (make setup)"
 fi
 for f in scripts/*.sh scripts/lab/*.sh .ci/run; do bash -n "$f"; done
-if have shellcheck; then shellcheck -x -P scripts -S warning scripts/*.sh scripts/lab/*.sh .ci/run; else say "no shellcheck here: scripts are only parsed"; fi
+if have shellcheck; then shellcheck -x -P SCRIPTDIR:. -S warning scripts/*.sh scripts/lab/*.sh .ci/run; else say "no shellcheck here: scripts are only parsed"; fi
