@@ -13,9 +13,6 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/onironic"
 )
 
-// labEndpoint is the reserved name of the lab's Ironic; only the lab's transport knows it.
-const labEndpoint = "http://ironic.lab"
-
 // reach makes the client of the far side that the settings name. It is the only place that
 // knows of the lab.
 func (s *services) reach() (host.Backend, error) {
@@ -28,7 +25,7 @@ func (s *services) reach() (host.Backend, error) {
 			return nil, fmt.Errorf("open the lab in %s: %w", set.dir, err)
 		}
 
-		cfg.Endpoint, cfg.Auth, cfg.Transport = labEndpoint, ironic.NoAuth, far.Transport()
+		cfg.Endpoint, cfg.Auth, cfg.Transport = lab.Endpoint, ironic.NoAuth, far.Transport()
 		cfg.Username, cfg.Password, cfg.Cloud = "", "", ""
 	case cfg.Endpoint == "" && cfg.Auth != ironic.Keystone:
 		return nil, errNothing

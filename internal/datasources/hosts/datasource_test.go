@@ -1,0 +1,190 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hosts_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/provider"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/provider/providertest"
+)
+
+type block = providertest.Map
+
+func journal(namespace, name, rack string) map[string]any {
+	return map[string]any{"metal3": map[string]any{
+		"managed_by": "terraform-provider-metal3", "namespace": namespace, "name": name, "phase": "available",
+		"labels": map[string]any{"rack": rack, "row": "a"},
+	}}
+}
+
+func inventory(cpu, ram, gib int) string {
+	return fmt.Sprintf(`{"inventory": {"cpu": {"count": %d}, "memory": {"physical_mb": %d}, "disks": [{"name": "/dev/sda", "size": %d}], "interfaces": []}}`,
+		cpu, ram, int64(gib)<<30)
+}
+
+// backend knows five nodes: c, b and a of racks r0, r1, r0 (a is claimed, b is in
+// maintenance), d of another namespace, and x, which was not made for a host.
+func backend() *providertest.Hosts {
+	node := func(id, namespace, name, rack string) ironic.Node {
+		return ironic.Node{
+			UUID: id, Name: namespace + "~" + name, Driver: "redfish", ProvisionState: ironic.Available, PowerState: ironic.PowerOff,
+			ResourceClass: "small", ConductorGroup: "dc1", Extra: journal(namespace, name, rack),
+		}
+	}
+
+	c, b, a, d := node("3", "metal3", "c", "r0"), node("2", "metal3", "b", "r1"), node("1", "metal3", "a", "r0"), node("4", "edge", "d", "r0")
+	b.Maintenance = true
+	a.InstanceInfo = map[string]any{"image_source": "http://images.test/a.raw", "image_checksum": strings.Repeat("0", 32)}
+	a.ProvisionState, a.InstanceUUID, a.ResourceClass, a.PowerState = ironic.Active, "i-1", "big", ironic.PowerOn
+	d.ConductorGroup, d.Driver = "dc2", "idrac"
+
+	return &providertest.Hosts{
+		Nodes:       []ironic.Node{c, b, a, d, {UUID: "5", Name: "x", Driver: "ipmi", ProvisionState: ironic.Enroll}},
+		Ports:       map[string][]ironic.Port{"1": {{Address: "02:00:00:00:00:01", PXEEnabled: true}}},
+		Inventories: map[string]string{"1": inventory(64, 262144, 960), "2": inventory(16, 65536, 480), "3": inventory(32, 131072, 1920)},
+	}
+}
+
+func read(t *testing.T, b *providertest.Hosts, filter block) (names []string, hosts []any, errs string) {
+	t.Helper()
+
+	s := providertest.NewServer(t, provider.WithBackend(b))
+	if text := providertest.Errors(s.Configure(t, nil)); text != "" {
+		t.Fatal(text)
+	}
+
+	got, diags := s.Read(t, "metal3_baremetal_hosts", filter)
+	hosts, _ = got["hosts"].([]any)
+	names = []string{}
+
+	for _, one := range hosts {
+		h, _ := one.(block)
+		names = append(names, fmt.Sprint(h["name"]))
+	}
+
+	return names, hosts, providertest.Errors(diags)
+}
+
+func TestHosts_filters(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		filter block
+		want   string
+	}{
+		"nothing lets all through, by name": {nil, "a b c d x"},
+		"one label":                         {block{"labels": block{"rack": "r0"}}, "a c d"},
+		"two labels must both match":        {block{"labels": block{"rack": "r0", "row": "b"}}, ""},
+		"a namespace":                       {block{"namespace": "metal3"}, "a b c"},
+		"a state of the operator":           {block{"provisioning_states": []any{"provisioned"}}, "a"},
+		"several states":                    {block{"provisioning_states": []any{"provisioned", "registering"}}, "a x"},
+		"a state of Ironic":                 {block{"ironic_states": []any{"available"}}, "b c d"},
+		"a driver":                          {block{"driver": "idrac"}, "d"},
+		"a resource class":                  {block{"resource_class": "big"}, "a"},
+		"a conductor group":                 {block{"conductor_group": "dc1"}, "a b c"},
+		"available leaves out maintenance":  {block{"available": true}, "c d"},
+		"not available":                     {block{"available": false}, "a b x"},
+		"consumed":                          {block{"consumed": true}, "a"},
+		"not consumed":                      {block{"consumed": false, "namespace": "metal3"}, "b c"},
+		"processors":                        {block{"hardware": block{"min_cpu": 32}}, "a c"},
+		"memory":                            {block{"hardware": block{"min_ram_mebibytes": 131073}}, "a"},
+		"the largest disk":                  {block{"hardware": block{"min_disk_gib": 961}}, "c"},
+		"all minima together":               {block{"hardware": block{"min_cpu": 64, "min_disk_gib": 961}}, ""},
+		"hardware without minima lets all through":  {block{"hardware": block{}}, "a b c d x"},
+		"hardware and a label":                      {block{"labels": block{"rack": "r1"}, "hardware": block{"min_cpu": 1}}, "b"},
+		"a host without inventory meets no minimum": {block{"namespace": "edge", "hardware": block{"min_cpu": 1}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			names, _, errs := read(t, backend(), c.filter)
+			if got := strings.Join(names, " "); errs != "" || got != c.want {
+				t.Errorf("got %q, want %q: %s", got, c.want, errs)
+			}
+		})
+	}
+}
+
+func TestHosts_costs(t *testing.T) {
+	t.Parallel()
+
+	b := backend()
+	if _, _, errs := read(t, b, block{"labels": block{"rack": "r0"}}); errs != "" {
+		t.Fatal(errs)
+	}
+
+	if b.Calls("All") != 1 || b.Calls("Inventory") != 0 || b.Calls("Look") != 0 {
+		t.Errorf("%d lists, %d inventories, %d looks", b.Calls("All"), b.Calls("Inventory"), b.Calls("Look"))
+	}
+
+	b = backend()
+	if _, _, errs := read(t, b, block{"labels": block{"rack": "r0"}, "namespace": "metal3", "hardware": block{"min_cpu": 1}}); errs != "" {
+		t.Fatal(errs)
+	}
+
+	if b.Calls("Inventory") != 2 {
+		t.Errorf("%d inventories for two hosts", b.Calls("Inventory"))
+	}
+}
+
+func TestHosts_facts(t *testing.T) {
+	t.Parallel()
+
+	_, hosts, errs := read(t, backend(), block{"consumed": true, "hardware": block{}})
+	if errs != "" || len(hosts) != 1 {
+		t.Fatalf("%d hosts: %s", len(hosts), errs)
+	}
+
+	host, _ := hosts[0].(block)
+	for name, want := range map[string]any{
+		"id": "1", "name": "a", "namespace": "metal3", "labels": block{"rack": "r0", "row": "a"}, "powered_on": true, "instance_uuid": "i-1",
+		"ports": []any{block{"mac": "02:00:00:00:00:01", "pxe_enabled": true, "physical_network": nil, "local_link": block{}}},
+	} {
+		if !reflect.DeepEqual(host[name], want) {
+			t.Errorf("%s is %v, want %v", name, host[name], want)
+		}
+	}
+
+	if hardware, ok := host["hardware"].(block); !ok || hardware["ram_mebibytes"] != int64(262144) {
+		t.Errorf("hardware is %v", host["hardware"])
+	}
+}
+
+func TestHosts_refusals(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		filter block
+		fail   map[string]error
+		says   []string
+	}{
+		"an unknown state":     {block{"provisioning_states": []any{"ready-ish"}}, nil, []string{`AttributeName("provisioning_states")`}},
+		"an empty set":         {block{"ironic_states": []any{}}, nil, []string{`AttributeName("ironic_states")`}},
+		"a minimum of zero":    {block{"hardware": block{"min_cpu": 0}}, nil, []string{`AttributeName("min_cpu")`}},
+		"an empty namespace":   {block{"namespace": ""}, nil, []string{`AttributeName("namespace")`}},
+		"Ironic down":          {nil, map[string]error{"All": errors.New("connection refused")}, []string{"Hosts could not be listed", "refused"}},
+		"no inventory service": {block{"hardware": block{}}, map[string]error{"Inventory": errors.New("503")}, []string{"inventory of host", "503"}},
+		"no ports":             {nil, map[string]error{"Refresh": errors.New("500")}, []string{"ports of host", "500"}},
+	} {
+		t.Run(name+" is an error in words", func(t *testing.T) {
+			t.Parallel()
+
+			b := backend()
+			b.Fail = c.fail
+
+			_, _, errs := read(t, b, c.filter)
+			for _, want := range c.says {
+				if !strings.Contains(errs, want) {
+					t.Errorf("no %q in %q", want, errs)
+				}
+			}
+		})
+	}
+}
