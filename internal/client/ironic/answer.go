@@ -41,6 +41,10 @@ func (c *Client) failure(ctx context.Context, k call, err error) error {
 
 	var code gophercloud.ErrUnexpectedResponseCode
 	if errors.As(err, &code) {
+		if c.keystone != nil && strings.Contains(code.URL, "/auth/tokens") {
+			k.who = "Keystone"
+		}
+
 		return c.refusal(k, code.Actual, code.ResponseHeader, code.Body)
 	}
 
@@ -91,7 +95,7 @@ func (c *Client) refusal(k call, status int, header http.Header, body []byte) er
 		return &NotFoundError{What: what, ID: k.id, Op: k.op, Text: text}
 	}
 
-	e := &RequestError{Op: k.op, Status: status, Text: text, kind: kindOf(status, form, text)}
+	e := &RequestError{Op: k.op, Status: status, Text: text, who: k.who, kind: kindOf(status, form, text)}
 	if m := lockedBy.FindStringSubmatch(text); m != nil {
 		e.Reservation = m[1]
 	}

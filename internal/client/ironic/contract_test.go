@@ -19,8 +19,9 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
-// realIronic makes a client on the Ironic that METAL3_TEST_IRONIC names. In CI it must be there.
-func realIronic(t *testing.T) *ironic.Client {
+// realIronic makes a client on the Ironic that METAL3_TEST_IRONIC names. In CI it must be
+// there. With METAL3_TEST_IRONIC_USERNAME and _PASSWORD it logs in; _CA_CERT_FILE is its CA.
+func realIronic(t *testing.T, change ...func(*ironic.Config)) *ironic.Client {
 	t.Helper()
 
 	endpoint := os.Getenv("METAL3_TEST_IRONIC")
@@ -33,7 +34,16 @@ func realIronic(t *testing.T) *ironic.Client {
 		t.Skip("METAL3_TEST_IRONIC names no Ironic, for example http://127.0.0.1:6385")
 	}
 
-	c, err := ironic.New(ironic.Config{Endpoint: endpoint, UserAgent: "client-test"})
+	cfg := ironic.Config{Endpoint: endpoint, UserAgent: "client-test", CACertFile: os.Getenv("METAL3_TEST_IRONIC_CA_CERT_FILE")}
+	if name := os.Getenv("METAL3_TEST_IRONIC_USERNAME"); name != "" {
+		cfg.Auth, cfg.Username, cfg.Password = ironic.HTTPBasic, name, os.Getenv("METAL3_TEST_IRONIC_PASSWORD")
+	}
+
+	for _, f := range change {
+		f(&cfg)
+	}
+
+	c, err := ironic.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +157,23 @@ func TestContract_life(t *testing.T) {
 	}
 
 	if _, err := c.Node(ctx, n.UUID); !ironic.IsGone(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestContract_wrongPassword(t *testing.T) {
+	t.Parallel()
+
+	if os.Getenv("METAL3_TEST_IRONIC_USERNAME") == "" {
+		t.Skip("METAL3_TEST_IRONIC_USERNAME is not set: this Ironic asks for no password")
+	}
+
+	c := realIronic(t, func(cfg *ironic.Config) { cfg.Password = secret })
+	if _, err := c.Version(t.Context()); err != nil {
+		t.Errorf("the version needs no password: %v", err)
+	}
+
+	if _, err := c.Drivers(t.Context()); !errors.Is(err, ironic.ErrAuth) || leaks(err.Error()) {
 		t.Errorf("got %v", err)
 	}
 }

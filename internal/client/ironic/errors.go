@@ -4,6 +4,7 @@
 package ironic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,6 +31,7 @@ type RequestError struct {
 	Text        string // the far side's words, without secrets
 	Reservation string // the conductor that holds the lock, where it is known
 
+	who    string // answered, where it was not Ironic
 	kind   error
 	unsent bool // the request surely did not arrive
 }
@@ -41,7 +43,7 @@ func (e *RequestError) Error() string {
 	b.WriteString(": ")
 
 	if e.Status != 0 {
-		fmt.Fprintf(&b, "Ironic answered %d: ", e.Status)
+		fmt.Fprintf(&b, "%s answered %d: ", cmp.Or(e.who, "Ironic"), e.Status)
 	}
 
 	b.WriteString(e.Text)

@@ -131,7 +131,7 @@ func TestKeystone(t *testing.T) {
 		k.mu.Unlock()
 
 		_, err := c.Node(t.Context(), ids[0])
-		if !errors.Is(err, ironic.ErrAuth) || leaks(err.Error()) {
+		if !errors.Is(err, ironic.ErrAuth) || leaks(err.Error()) || !strings.Contains(err.Error(), "Keystone answered 401") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -148,7 +148,7 @@ func TestKeystone_aRefusedLogIn(t *testing.T) {
 	}
 
 	_, err = c.Node(t.Context(), someNode)
-	if !errors.Is(err, ironic.ErrAuth) || leaks(err.Error()) || !strings.Contains(err.Error(), "Keystone") {
+	if !errors.Is(err, ironic.ErrAuth) || leaks(err.Error()) || !strings.Contains(err.Error(), "log in to Keystone: Keystone answered 401") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -46,6 +46,7 @@ type call struct {
 	id     string // the object that is asked for
 	node   string // whose lock may be in the way of a write
 	plain  bool   // without a version
+	who    string // answered, where it was not Ironic
 
 	passing []string // secrets of this request only
 }

@@ -21,7 +21,6 @@ const (
 
 // Versions of the API that brought what this package uses.
 const (
-	withHistory       = 78
 	withChildren      = 83
 	withFirmware      = 86
 	withDisablePower  = 95
