@@ -23,36 +23,27 @@ import (
 func TestClient_tls(t *testing.T) {
 	t.Parallel()
 
-	f := newFake()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = f.serve(w, r)
-	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the refused handshakes
-	server.StartTLS()
-	t.Cleanup(server.Close)
-
-	authority := filepath.Join(t.TempDir(), "ca.pem")
-
-	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(authority, block, 0o600); err != nil {
-		t.Fatal(err)
-	}
-
 	cases := map[string]struct {
-		config bmc.Config
-		want   error
+		authority, insecure bool
+		want                error
 	}{
-		"verification by default": {bmc.Config{}, bmc.ErrUnreachable},
-		"the authority is given":  {bmc.Config{VerifyCA: authority}, nil},
-		"verification is off":     {bmc.Config{Insecure: true}, nil},
+		"verification by default": {false, false, bmc.ErrUnreachable},
+		"the authority is given":  {true, false, nil},
+		"verification is off":     {false, true, nil},
 	}
 
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			f := newFake()
+			address, authority := overTLS(t, f)
 			start := time.Now()
 
-			cfg := tc.config
-			cfg.Address, cfg.SystemPath, cfg.Username, cfg.Password = server.URL, systemOne, username, secret
+			cfg := bmc.Config{Address: address, SystemPath: systemOne, Username: username, Password: secret, Insecure: tc.insecure}
+			if tc.authority {
+				cfg.VerifyCA = authority
+			}
 
 			client := bmc.New(cfg)
 			if err := client.Check(t.Context()); !errors.Is(err, tc.want) {
@@ -70,4 +61,25 @@ func TestClient_tls(t *testing.T) {
 			}
 		})
 	}
+}
+
+// overTLS serves a BMC, and returns its address and the file of its authority.
+func overTLS(t *testing.T, f *fake) (address, authority string) {
+	t.Helper()
+
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = f.serve(w, r)
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the refused handshakes
+	server.StartTLS()
+	t.Cleanup(server.Close)
+
+	authority = filepath.Join(t.TempDir(), "ca.pem")
+
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(authority, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	return server.URL, authority
 }
