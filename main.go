@@ -37,7 +37,7 @@ func main() {
 // costs a third of the CPU of a large plan even when all of them are thrown away.
 func quiet(environment []string) {
 	for _, entry := range environment {
-		if name, set, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "TF_LOG") && set != "" {
+		if name, set, _ := strings.Cut(entry, "="); (name == "TF_LOG" || strings.HasPrefix(name, "TF_LOG_")) && set != "" {
 			return
 		}
 	}
