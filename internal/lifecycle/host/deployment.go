@@ -174,3 +174,11 @@ func (w Wanted) Fingerprint() string {
 
 	return hashOf([]any{w.Namespace, w.Name, w.OwnerID, w.BMC.Access.Address, w.BootMAC, w.BootMode, labels, w.Labels, w.External, WantedApplied(w), w.Reprovision.TriggersSHA256})
 }
+
+// SameValue compares two values in the forms that they have after a way through JSON.
+func SameValue(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+
+	return errX == nil && errY == nil && string(x) == string(y)
+}

@@ -121,6 +121,10 @@ func Observe(s Seen, w Wanted, goal Goal, differs []string, m memory) Facts {
 		diff := Differences(s.Applied(), j.TriggersSHA256, w)
 		f.AsWanted, f.Difference = len(diff) == 0, strings.Join(diff, ", ")
 		f.Unmanaged = f.External && !slices.Contains(diff, "reprovision_triggers")
+
+		if w.Reprovision.Record && f.External {
+			f.AsWanted, f.Unmanaged = true, false
+		}
 	}
 
 	return f

@@ -108,6 +108,9 @@ func (j Journal) finished(w Wanted, goal Goal) Journal {
 	switch goal {
 	case Provisioned:
 		j.TriggersSHA256 = w.Reprovision.TriggersSHA256
+		if w.Reprovision.Record {
+			j.Applied = WantedApplied(w)
+		}
 	case Available:
 		// What had been deployed is gone; a later deployment starts from nothing.
 		j.Applied, j.TriggersSHA256 = Applied{}, ""

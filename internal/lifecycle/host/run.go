@@ -48,9 +48,7 @@ func (r *Run) Settled() bool { return r.written }
 
 // To drives the host from what was seen to the run's goal and returns the last look.
 func (r *Run) To(ctx context.Context, seen Seen) (Seen, error) {
-	if r.mem.tried == nil {
-		r.mem.tried = map[Step]int{}
-	}
+	r.init()
 
 	defer r.leaveGate()
 
@@ -62,6 +60,12 @@ func (r *Run) To(ctx context.Context, seen Seen) (Seen, error) {
 	}
 
 	return seen, err
+}
+
+func (r *Run) init() {
+	if r.mem.tried == nil {
+		r.mem.tried = map[Step]int{}
+	}
 }
 
 // Next implements [lifecycle.Machine].

@@ -108,6 +108,7 @@ type Reprovision struct {
 	Method         string   // "redeploy", "rebuild"
 	Deny           bool     // the record is protected while it is active
 	Consent        bool     // the plan announced that the disk will be overwritten
+	Record         bool     // what runs is the wanted image by the user's word: note it, deploy nothing
 }
 
 // Deletion says how a host ends.
