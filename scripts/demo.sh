@@ -26,7 +26,7 @@ configure() {
 	export TF_CLI_CONFIG_FILE=$work/cli.tfrc CHECKPOINT_DISABLE=1 TF_IN_AUTOMATION=1 TF_INPUT=0
 	unset METAL3_LAB IRONIC_ENDPOINT OS_CLOUD
 }
-build() { (cd "$top" && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o "$work/terraform-provider-metal3" .); }
+build() { (cd "$top" && CGO_ENABLED=0 go build -buildvcs=false -o "$work/terraform-provider-metal3" .); }
 # the remark that overrides are in use is no news here
 quiet_about_overrides() { sed -e '/^.*Warning: Provider development overrides are in effect/,/^╵/d' -e '/^╷$/d'; }
 

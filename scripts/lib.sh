@@ -64,10 +64,14 @@ install_packages() {
 	(
 		# two set-ups at a time must not both run apt
 		flock 9
-		if [ ! -e "$cache/apt-updated" ] || [ -n "$(find "$cache/apt-updated" -mmin +600)" ]; then
-			apt-get -qq update >&2 && touch "$cache/apt-updated"
-		fi
-		apt_get install "${need[@]}" >&2
+		# the lists may be absent or too old to be served: then, and only then, they are fetched
+		apt_get install "${need[@]}" >"$cache/apt.log" 2>&1 || {
+			apt_get update >"$cache/apt.log" 2>&1 || true
+			apt_get install "${need[@]}" >"$cache/apt.log" 2>&1
+		} || {
+			tail -5 "$cache/apt.log" >&2
+			die "could not install ${need[*]}"
+		}
 	) 9>"$cache/apt.lock"
 }
 apt_get() { env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=900 -o Dpkg::Use-Pty=0 -qq -y --no-install-recommends "$@"; }

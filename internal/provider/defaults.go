@@ -80,7 +80,7 @@ func (r *reader) bmc(ctx context.Context, config model, d *host.Defaults) {
 }
 
 // lab reads whether the embedded far sides stand in for real ones.
-func (r *reader) lab(ctx context.Context, config model, given ironicModel, real ironic.Config) *labSettings {
+func (r *reader) lab(ctx context.Context, config model, given ironicModel, far ironic.Config) *labSettings {
 	if r.isUnknown(config.Lab, labPath) {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (r *reader) lab(ctx context.Context, config model, given ironicModel, real 
 	// METAL3_LAB stands in for a configuration that names no far side at all.
 	if config.Lab.IsNull() {
 		dir := r.env(envLab)
-		if dir == "" || len(r.unknown) > 0 || real.Endpoint != "" || real.Auth == ironic.Keystone {
+		if dir == "" || len(r.unknown) > 0 || far.Endpoint != "" || far.Auth == ironic.Keystone {
 			return nil
 		}
 

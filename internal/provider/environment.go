@@ -4,6 +4,8 @@
 package provider
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,7 +23,7 @@ import (
 const (
 	envEndpoint   = "IRONIC_ENDPOINT"
 	envUsername   = "IRONIC_USERNAME"
-	envPassword   = "IRONIC_PASSWORD" //nolint:gosec // the name of a variable
+	envPassword   = "IRONIC_PASSWORD"
 	envCACert     = "IRONIC_CACERT_FILE"
 	envClientCert = "IRONIC_CLIENT_CERT_FILE"
 	envClientKey  = "IRONIC_CLIENT_PRIVATE_KEY_FILE"
@@ -155,9 +157,10 @@ func (r *reader) secretFile(name string) string {
 		return ""
 	}
 
-	content, err := os.ReadFile(filepath.Join(root, "ironic", name))
-	if err != nil {
-		return "" // a directory without credentials means that none are needed
+	content, err := os.ReadFile(filepath.Join(root, "ironic", name)) //nolint:gosec // the user names the directory
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {               // a directory without credentials means that none are needed
+		r.diags.AddAttributeError(ironicPath.AtName(name), "Credentials of Ironic cannot be read", err.Error()+
+			". The directory is named by the environment variable "+envAuthRoot+".")
 	}
 
 	return strings.TrimSpace(string(content))

@@ -21,6 +21,7 @@ import (
 	hostssource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/hosts"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/functions"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
 )
 
 // Address is the source address of the provider, in full.
@@ -100,7 +101,7 @@ func (p *metal3) Functions(context.Context) []func() function.Function { return 
 
 // Resources lists the resources.
 func (p *metal3) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{}
+	return []func() resource.Resource{baremetalhost.NewResource}
 }
 
 // DataSources lists the data sources.

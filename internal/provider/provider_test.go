@@ -129,7 +129,7 @@ type offered interface {
 	UnknownDefaults() []string
 }
 
-func configure(t *testing.T, b block, opts ...provider.Option) (offered, fw.ConfigureResponse) {
+func configure(t *testing.T, b block, opts ...provider.Option) offered {
 	t.Helper()
 
 	var resp fw.ConfigureResponse
@@ -142,13 +142,13 @@ func configure(t *testing.T, b block, opts ...provider.Option) (offered, fw.Conf
 		t.Fatalf("resources get %T, data sources %T: %v", resp.ResourceData, resp.DataSourceData, resp.Diagnostics)
 	}
 
-	return services, resp
+	return services
 }
 
 func TestHosts_withoutFarSide(t *testing.T) {
 	t.Parallel()
 
-	services, _ := configure(t, nil)
+	services := configure(t, nil)
 
 	_, err := services.Hosts(t.Context())
 	for _, word := range []string{"ironic.endpoint", "IRONIC_ENDPOINT", "OS_CLOUD", "lab"} {
@@ -161,7 +161,7 @@ func TestHosts_withoutFarSide(t *testing.T) {
 func TestOTF05_hostsOfUnknownProvider(t *testing.T) {
 	t.Parallel()
 
-	services, _ := configure(t, block{"ironic": block{"endpoint": unknown{}}, "namespace": unknown{}})
+	services := configure(t, block{"ironic": block{"endpoint": unknown{}}, "namespace": unknown{}})
 
 	_, err := services.Hosts(t.Context())
 	if !errors.Is(err, host.ErrUnknown) || !strings.Contains(err.Error(), "ironic.endpoint") {
@@ -177,7 +177,7 @@ func TestHosts_isOneForAll(t *testing.T) {
 	t.Parallel()
 
 	network := &counting{}
-	services, _ := configure(t, block{"ironic": block{"endpoint": "http://I.test:80/v1/"}}, provider.WithTransport(network))
+	services := configure(t, block{"ironic": block{"endpoint": "http://I.test:80/v1/"}}, provider.WithTransport(network))
 
 	one, err := services.Hosts(t.Context())
 	if err != nil {
@@ -197,7 +197,7 @@ func TestHosts_isOneForAll(t *testing.T) {
 func TestHosts_missingFileNamesAttribute(t *testing.T) {
 	t.Parallel()
 
-	services, _ := configure(t, block{"ironic": block{"endpoint": "https://i.test", "ca_cert_file": "/no/such/file"}})
+	services := configure(t, block{"ironic": block{"endpoint": "https://i.test", "ca_cert_file": "/no/such/file"}})
 
 	_, err := services.Hosts(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "ironic.ca_cert_file") || !strings.Contains(err.Error(), "/no/such/file") {
@@ -210,7 +210,7 @@ func TestConfigure_defersWhereAllowed(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		block  block
-		defer_ bool
+		defers bool
 	}{
 		"an unknown endpoint defers":     {block{"ironic": block{"endpoint": unknown{}}}, true},
 		"an unknown namespace does not":  {block{"namespace": unknown{}}, false},
@@ -225,7 +225,7 @@ func TestConfigure_defersWhereAllowed(t *testing.T) {
 				Config: config(t, c.block), ClientCapabilities: fw.ConfigureProviderClientCapabilities{DeferralAllowed: true},
 			}, &resp)
 
-			if (resp.Deferred != nil) != c.defer_ {
+			if (resp.Deferred != nil) != c.defers {
 				t.Errorf("deferred: %v", resp.Deferred)
 			}
 		})

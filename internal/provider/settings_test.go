@@ -140,6 +140,14 @@ func TestSettings_credentialFiles(t *testing.T) {
 	if diags.HasError() || got.Ironic.Auth != ironic.NoAuth {
 		t.Errorf("an empty directory gives %s: %v", got.Ironic, diags)
 	}
+
+	if err := os.MkdirAll(filepath.Join(env["METAL3_AUTH_ROOT_DIR"], "ironic", "username"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, diags = provider.Resolve(t.Context(), config(t, nil), environment(env)); !diags.HasError() {
+		t.Error("credentials that cannot be read are passed over")
+	}
 }
 
 func TestSettings_defaults(t *testing.T) {

@@ -21,29 +21,43 @@ import (
 // Schema is the filter that users write, and the hosts that it lets through.
 func (d *hostsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{
-		"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Only hosts that carry all of these labels."},
-		"provisioning_states": schema.SetAttribute{Optional: true, ElementType: types.StringType,
+		"labels": schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Only hosts that carry all of these labels.",
+		},
+		"provisioning_states": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Only hosts in one of these states in the baremetal-operator's words, such as `available` or `provisioned`.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.OneOf(phases()...))}},
-		"ironic_states": schema.SetAttribute{Optional: true, ElementType: types.StringType,
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.OneOf(phases()...))},
+		},
+		"ironic_states": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Only hosts in one of these provision states in Ironic's words, such as `active`.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))}},
-		"available": schema.BoolAttribute{Optional: true,
-			MarkdownDescription: "`true`: only hosts that can be deployed on now (Ironic offers them, nobody claims, holds or repairs them). `false`: only the others."},
-		"consumed": schema.BoolAttribute{Optional: true,
-			MarkdownDescription: "`true`: only hosts that somebody claims. `false`: only the others."},
-		"hardware": schema.SingleNestedAttribute{Optional: true,
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+		},
+		"available": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "`true`: only hosts that can be deployed on now (Ironic offers them, nobody claims, holds or repairs them). `false`: only the others.",
+		},
+		"consumed": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "`true`: only hosts that somebody claims. `false`: only the others.",
+		},
+		"hardware": schema.SingleNestedAttribute{
+			Optional: true,
 			MarkdownDescription: "Only hosts with at least this hardware; those without an inventory are left out where a minimum is given. " +
 				"Costs one request for each host that the other filters let through, and fills `hardware` of the hosts; `{}` only does that.",
 			Attributes: map[string]schema.Attribute{
 				"min_cpu":           minimum("Logical processors."),
 				"min_ram_mebibytes": minimum("Memory in MiB."),
 				"min_disk_gib":      minimum("Size of the largest disk in GiB."),
-			}},
-		"hosts": schema.ListNestedAttribute{Computed: true,
+			},
+		},
+		"hosts": schema.ListNestedAttribute{
+			Computed:            true,
 			MarkdownDescription: "The hosts, by name.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: hostvalue.Attributes()}},
+			NestedObject:        schema.NestedAttributeObject{Attributes: hostvalue.Attributes()},
+		},
 	}
 
 	for name, about := range map[string]string{
@@ -52,8 +66,10 @@ func (d *hostsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 		"resource_class":  "Only hosts of this resource class.",
 		"conductor_group": "Only hosts of this conductor group.",
 	} {
-		attributes[name] = schema.StringAttribute{Optional: true, MarkdownDescription: about,
-			Validators: []validator.String{stringvalidator.LengthAtLeast(1)}}
+		attributes[name] = schema.StringAttribute{
+			Optional: true, MarkdownDescription: about,
+			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		}
 	}
 
 	resp.Schema = schema.Schema{

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -279,16 +280,37 @@ func load(t *testing.T, st *store.Store, i int) machine.Machine {
 	return m
 }
 
-// TestReal_wholeLife is the life of a machine on a real Ironic: its real conductor drives the
-// real Redfish driver, and boots our agent from the ISO that it made.
+// TestReal_wholeLife is the life of machines on a real Ironic: its real conductor drives the
+// real Redfish driver, and boots our agents from the ISOs that it made.
 func TestReal_wholeLife(t *testing.T) {
 	t.Parallel()
+	realIronic(t)
 
-	const i = 901 // MAC addresses are unique in Ironic, and other tests are on it too
+	machines := 3
+	if n, err := strconv.Atoi(os.Getenv("METAL3_TEST_REAL_LIVES")); err == nil {
+		machines = n // to see how many are fine
+	}
 
-	c := newConductor(t, "labbmc-life")
 	st := store.New("")
-	c.enroll(serveRack(t, st, machine.Options{First: i, Count: 1}).URL, i, nil)
+	bmcs := serveRack(t, st, machine.Options{First: firstLife, Count: machines})
+	url, patch := image(t)
+
+	for i := firstLife; i < firstLife+machines; i++ {
+		t.Run(fmt.Sprintf("of machine %d", i), func(t *testing.T) {
+			t.Parallel()
+			live(t, st, bmcs.URL, i, url, patch)
+		})
+	}
+}
+
+// firstLife is far up: MAC addresses are unique in Ironic, and other tests are on it too.
+const firstLife = 910
+
+func live(t *testing.T, st *store.Store, bmcURL string, i int, url string, patch []map[string]any) {
+	t.Helper()
+
+	c := newConductor(t, fmt.Sprintf("labbmc-life-%d", i))
+	c.enroll(bmcURL, i, nil)
 
 	c.provision("manage", "manageable", nil)
 	c.provision("inspect", "manageable", nil)
@@ -307,7 +329,6 @@ func TestReal_wholeLife(t *testing.T) {
 	}})
 	c.provision("provide", "available", nil)
 
-	url, patch := image(t)
 	c.must(http.StatusOK, http.MethodPatch, "/v1/nodes/"+c.node, patch)
 	c.provision("active", "active", map[string]any{"configdrive": map[string]any{
 		"meta_data": map[string]string{"name": "life"}, "network_data": map[string]any{}, "user_data": "#cloud-config\n{}\n",
@@ -330,6 +351,32 @@ func TestReal_wholeLife(t *testing.T) {
 	}
 }
 
+// TestReal_networkBoot: the kernel parameters come from what Ironic's iPXE interface wrote.
+func TestReal_networkBoot(t *testing.T) {
+	t.Parallel()
+
+	const i = 904
+
+	c := newConductor(t, "labbmc-netboot")
+	st := store.New("")
+	c.enroll(serveRack(t, st, machine.Options{First: i, Count: 1}).URL, i, map[string]any{"boot_interface": "ipxe"})
+
+	var node struct{ UUID string }
+	if err := json.Unmarshal(c.must(http.StatusOK, http.MethodGet, "/v1/nodes/"+c.node, nil), &node); err != nil {
+		t.Fatal(err)
+	}
+
+	c.must(http.StatusCreated, http.MethodPost, "/v1/ports", map[string]any{
+		"node_uuid": node.UUID, "address": load(t, st, i).MACs[0], "pxe_enabled": true,
+	})
+	c.provision("manage", "manageable", nil)
+	c.provision("inspect", "manageable", nil)
+
+	if events := strings.Join(load(t, st, i).Events, "\n"); !strings.Contains(events, "boots Pxe") || !strings.Contains(events, "inventory accepted") {
+		t.Errorf("the machine did\n%s", events)
+	}
+}
+
 // TestReal_settings changes what only the BMC holds: BIOS settings, RAID and firmware.
 func TestReal_settings(t *testing.T) {
 	t.Parallel()
@@ -340,7 +387,7 @@ func TestReal_settings(t *testing.T) {
 	st := store.New("")
 	// BIOS needs a ramdisk's look-up, which needs a port.
 	c.enroll(serveRack(t, st, machine.Options{First: i, Count: 1}).URL, i, map[string]any{
-		"bios_interface": "redfish", "raid_interface": "redfish",
+		"bios_interface": "redfish", "raid_interface": "redfish", "firmware_interface": "redfish",
 	})
 
 	c.provision("manage", "manageable", nil)
@@ -364,6 +411,15 @@ func TestReal_settings(t *testing.T) {
 
 	if n := len(load(t, st, i).Volumes); n != 1 {
 		t.Errorf("%d volumes", n)
+	}
+
+	c.provision("clean", "manageable", map[string]any{"clean_steps": []any{map[string]any{
+		"interface": "firmware", "step": "update",
+		"args": map[string]any{"settings": []any{map[string]string{"component": "bios", "url": "http://127.0.0.1:9/bios-2.2.0.bin"}}},
+	}}})
+
+	if v := load(t, st, i).Firmware["BIOS"]; v != "2.2.0" {
+		t.Errorf("BIOS firmware %s", v)
 	}
 }
 

@@ -16,25 +16,37 @@ func Attributes() map[string]schema.Attribute {
 		"labels":      stringMap("Labels, as the host resource or whoever keeps the journal set them."),
 		"annotations": stringMap("Annotations."),
 		"conditions":  stringMap("Conditions in the baremetal-operator's words, each as `Status/Reason`."),
-		"powered_on": schema.BoolAttribute{Computed: true,
-			MarkdownDescription: "Whether the machine is on; null where Ironic does not know."},
-		"maintenance": schema.BoolAttribute{Computed: true,
-			MarkdownDescription: "Whether the node is in maintenance: Ironic leaves it alone then."},
-		"traits": schema.SetAttribute{Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "Traits of the node."},
-		"ports": schema.ListNestedAttribute{Computed: true,
+		"powered_on": schema.BoolAttribute{
+			Computed:            true,
+			MarkdownDescription: "Whether the machine is on; null where Ironic does not know.",
+		},
+		"maintenance": schema.BoolAttribute{
+			Computed:            true,
+			MarkdownDescription: "Whether the node is in maintenance: Ironic leaves it alone then.",
+		},
+		"traits": schema.SetAttribute{
+			Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Traits of the node.",
+		},
+		"ports": schema.ListNestedAttribute{
+			Computed:            true,
 			MarkdownDescription: "Network ports, by MAC address.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: portAttributes()}},
-		"consumer": schema.SingleNestedAttribute{Computed: true,
+			NestedObject:        schema.NestedAttributeObject{Attributes: portAttributes()},
+		},
+		"consumer": schema.SingleNestedAttribute{
+			Computed:            true,
 			MarkdownDescription: "Who deploys on the host, null where nobody does.",
 			Attributes: map[string]schema.Attribute{
 				"kind": text("`host` (the host resource itself), `cluster`, or `instance` (somebody whom this provider does not know)."),
 				"name": text("Name of the consumer, where it is known."),
 				"id":   text("The claim: the node's `instance_uuid`."),
-			}},
-		"hardware": schema.SingleNestedAttribute{Computed: true,
+			},
+		},
+		"hardware": schema.SingleNestedAttribute{
+			Computed:            true,
 			MarkdownDescription: "What the last inspection found, null where there was none.",
-			Attributes:          hardwarevalue.DataSourceAttributes()},
+			Attributes:          hardwarevalue.DataSourceAttributes(),
+		},
 	}
 
 	for name, about := range texts {
