@@ -286,7 +286,7 @@ func TestReal_wholeLife(t *testing.T) {
 	t.Parallel()
 	realIronic(t)
 
-	machines := 3
+	machines := 2
 	if n, err := strconv.Atoi(os.Getenv("METAL3_TEST_REAL_LIVES")); err == nil {
 		machines = n // to see how many are fine
 	}
