@@ -4,6 +4,7 @@
 package value_test
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 
@@ -121,5 +122,17 @@ func TestValidators(t *testing.T) {
 				t.Errorf("diagnostics: %v", resp.Diagnostics)
 			}
 		})
+	}
+}
+
+func TestSentence(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"dial: refused": "Dial: refused.", "Already one.": "Already one.", "\"x\" is odd": "\"x\" is odd.", " ": "", "ändern": "Ändern.",
+	} {
+		if got := value.Sentence(errors.New(text)); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
 	}
 }

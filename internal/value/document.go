@@ -114,7 +114,7 @@ func (d Document) StringSemanticEquals(_ context.Context, v basetypes.StringValu
 // ValidateAttribute refuses what is no object.
 func (d Document) ValidateAttribute(_ context.Context, req xattr.ValidateAttributeRequest, resp *xattr.ValidateAttributeResponse) {
 	if _, err := d.Object(); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid document", sentence(err))
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid document", Sentence(err))
 	}
 }
 

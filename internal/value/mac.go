@@ -97,7 +97,7 @@ func (m MAC) ValidateAttribute(_ context.Context, req xattr.ValidateAttributeReq
 	}
 
 	if _, err := ParseMAC(m.ValueString()); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid MAC address", sentence(err))
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid MAC address", Sentence(err))
 	}
 }
 

@@ -84,8 +84,8 @@ func stringFromTerraform(ctx context.Context, in tftypes.Value) (basetypes.Strin
 	return s, nil
 }
 
-// sentence makes an error readable as the detail of a diagnostic.
-func sentence(err error) string {
+// Sentence makes an error readable as the detail of a diagnostic.
+func Sentence(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if text == "" {
 		return text

@@ -29,7 +29,7 @@ func (c check) ValidateString(_ context.Context, req validator.StringRequest, re
 	}
 
 	if err := c.of(req.ConfigValue.ValueString()); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, c.summary, sentence(err))
+		resp.Diagnostics.AddAttributeError(req.Path, c.summary, Sentence(err))
 	}
 }
 

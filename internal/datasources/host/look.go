@@ -17,6 +17,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/hardware"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hardwarevalue"
 )
 
@@ -164,15 +165,15 @@ func failure(q query, err error) diag.Diagnostic {
 
 	switch {
 	case errors.Is(err, host.ErrUnknown):
-		return diag.NewErrorDiagnostic("Host "+which+" cannot be read yet", err.Error()+
-			". A data source is read while planning unless it depends on something that is still to be made: let it depend on what the "+
+		return diag.NewErrorDiagnostic("Host "+which+" cannot be read yet", value.Sentence(err)+
+			" A data source is read while planning unless it depends on something that is still to be made: let it depend on what the "+
 			"provider's configuration waits for (depends_on), or apply that first (-target).")
 	case errors.Is(err, host.ErrGone):
-		return diag.NewAttributeErrorDiagnostic(at, "Host "+which+" was not found", "Ironic has no such node ("+err.Error()+
-			"). Nodes that were not made for a host of this provider or of Metal3 are found by node_name, id, mac_address or instance_uuid.")
+		return diag.NewAttributeErrorDiagnostic(at, "Host "+which+" was not found", value.Sentence(err)+
+			" Nodes that were not made for a host of this provider or of Metal3 are found by node_name, id, mac_address or instance_uuid.")
 	case errors.Is(err, errTwice):
-		return diag.NewAttributeErrorDiagnostic(at, "Host "+which+" is not unique", err.Error()+"; name the one that is meant by id.")
+		return diag.NewAttributeErrorDiagnostic(at, "Host "+which+" is not unique", value.Sentence(err)+" Name the one that is meant by id.")
 	default:
-		return diag.NewErrorDiagnostic("Host "+which+" could not be read", err.Error())
+		return diag.NewErrorDiagnostic("Host "+which+" could not be read", value.Sentence(err))
 	}
 }

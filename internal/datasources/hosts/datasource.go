@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hostvalue"
 )
 
@@ -111,10 +112,10 @@ func (d *hostsDataSource) list(ctx context.Context, want filter) ([]listed, erro
 // failure turns an error into words for people.
 func failure(err error) diag.Diagnostic {
 	if errors.Is(err, host.ErrUnknown) {
-		return diag.NewErrorDiagnostic("Hosts cannot be listed yet", err.Error()+
-			". A data source is read while planning unless it depends on something that is still to be made: let it depend on what the "+
+		return diag.NewErrorDiagnostic("Hosts cannot be listed yet", value.Sentence(err)+
+			" A data source is read while planning unless it depends on something that is still to be made: let it depend on what the "+
 			"provider's configuration waits for (depends_on), or apply that first (-target).")
 	}
 
-	return diag.NewErrorDiagnostic("Hosts could not be listed", err.Error())
+	return diag.NewErrorDiagnostic("Hosts could not be listed", value.Sentence(err))
 }
