@@ -13,7 +13,9 @@
 #           steps take two seconds
 #   ipmi    IPMI simulators in front of machines    METAL3_TEST_IPMI: "host:port host:port …"
 #           of main
-# METAL3_TEST_DIR is the folder of the run, METAL3_TEST_MACHINES the number of machines behind each Ironic.
+# METAL3_TEST_DIR is the folder of the run. METAL3_TEST_MACHINES is the number of machines behind each Ironic that
+# are handed out, from METAL3_TEST_FIRST on: the ones before it belong to the contract suite.
+# METAL3_TEST_IMAGE and METAL3_TEST_IMAGE_SHA256 are an image that main can fetch.
 # METAL3_KEEP=1 leaves the parts running and says how to end them; METAL3_TEST_LOGS=DIR keeps their logs.
 # METAL3_PROOF=1 fails when one of them (fake aside) deployed no machine.
 set -euo pipefail
@@ -29,8 +31,8 @@ if ! is_root; then
 fi
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/metal3-real.XXXXXX")
-machines=48 ipmi=4
-export METAL3_TEST_DIR=$dir METAL3_TEST_MACHINES=$machines
+reserved=16 machines=48 ipmi=4
+export METAL3_TEST_DIR=$dir METAL3_TEST_FIRST=$((reserved + 1)) METAL3_TEST_MACHINES=$machines
 
 down() {
 	local rc=$? part
@@ -82,16 +84,27 @@ one_ironic() {
 		echo "$name=$endpoint"
 		echo "${name}_HTTP=http://127.0.0.1:$IRONIC_HTTP_PORT"
 		echo "${name}_HTTP_DIR=$dir/$part/http"
+		case $part in
+		main) image METAL3_TEST_IMAGE "$dir/$part/http" "http://127.0.0.1:$IRONIC_HTTP_PORT" ;;
+		old) image METAL3_TEST_IMAGE_OLD "$dir/$part/http" "http://127.0.0.1:$IRONIC_HTTP_PORT" ;;
+		esac
 		if [ "${IRONIC_AUTH:-noauth}" = http_basic ]; then
 			(umask 077 && printf %s "$password" >"$dir/$part/password")
 			printf '%s\n' "${name}_USERNAME=lab" "${name}_PASSWORD=$password" "${name}_PASSWORD_FILE=$dir/$part/password" "${name}_CA=$dir/$part/tls/ca.crt"
 		fi
 		if [ "$part" != fake ]; then
-			export SIM_PORT=${ports[$part-bmc]} SIM_COUNT=$((machines + ipmi)) SIM_NETBOOT=http://127.0.0.1:$IRONIC_HTTP_PORT
+			export SIM_PORT=${ports[$part-bmc]} SIM_COUNT=$((reserved + machines + ipmi)) SIM_NETBOOT=http://127.0.0.1:$IRONIC_HTTP_PORT
 			export SIM_ARGS="-power-delay 200ms -boot-delay 300ms -heartbeat 1s -step-delay 200ms"
 			echo "$bmc=$("$lab/machines-up.sh" "$dir/$part-machines")"
 		fi
 	} >"$dir/$part.env"
+}
+
+# image VARIABLE DIR URL: makes a small raw image there and says where it is
+image() {
+	[ -e "$2/contract.raw" ] || head -c 1048576 /dev/urandom >"$2/contract.raw"
+	echo "$1=$3/contract.raw"
+	echo "${1}_SHA256=$(sha256sum "$2/contract.raw" | cut -d' ' -f1)"
 }
 
 declare -A ports
@@ -116,8 +129,8 @@ for pid in "${pids[@]}"; do wait "$pid" || die "a real part did not start"; done
 
 if wants ipmi && wants main; then
 	bmc=$(sed -n 's/^METAL3_TEST_BMC=//p' "$dir/main.env")
-	# the machines that are not handed out (METAL3_TEST_MACHINES) have IPMI
-	list=$(IPMI_COUNT=$ipmi IPMI_PORT=$ipmi_port IPMI_FIRST=$((machines + 1)) IPMI_SIM=$bmc "$lab/ipmi-up.sh" "$dir/ipmi" | awk '{ printf "%s:%s ", $2, $3 }')
+	# the last machines are not handed out: they have IPMI
+	list=$(IPMI_COUNT=$ipmi IPMI_PORT=$ipmi_port IPMI_FIRST=$((reserved + machines + 1)) IPMI_SIM=$bmc "$lab/ipmi-up.sh" "$dir/ipmi" | awk '{ printf "%s:%s ", $2, $3 }')
 	echo "METAL3_TEST_IPMI=${list% }" >"$dir/ipmi.env"
 fi
 for f in "$dir"/*.env; do

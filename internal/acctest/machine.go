@@ -40,10 +40,7 @@ type Machine struct {
 func (r Real) Machine(t *testing.T) Machine {
 	t.Helper()
 
-	count, err := strconv.Atoi(part(t, "METAL3_TEST_MACHINES"))
-	if err != nil {
-		t.Fatalf("METAL3_TEST_MACHINES: %v", err)
-	}
+	first, count := number(t, "METAL3_TEST_FIRST"), number(t, "METAL3_TEST_MACHINES")
 
 	base, err := url.Parse(r.BMC)
 	if err != nil || base.Host == "" {
@@ -55,7 +52,7 @@ func (r Real) Machine(t *testing.T) Machine {
 		t.Fatalf("claims: %v", err)
 	}
 
-	for i := 1; i <= count; i++ {
+	for i := first; i < first+count; i++ {
 		claim := filepath.Join(claims, strconv.Itoa(i))
 
 		file, err := os.OpenFile(claim, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -78,6 +75,17 @@ func (r Real) Machine(t *testing.T) Machine {
 	t.Fatalf("all %d machines of %s are taken (see %s)", count, r.BMC, claims)
 
 	return Machine{}
+}
+
+func number(t *testing.T, variable string) int {
+	t.Helper()
+
+	n, err := strconv.Atoi(part(t, variable))
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+
+	return n
 }
 
 func newMachine(t *testing.T, base string, i int) Machine {
