@@ -125,7 +125,7 @@ const lostPaces = 3
 // syncPower is the node's power state as the conductor's power sync would have left it. A
 // silent BMC becomes a fault, and the fault goes away when the BMC is back.
 func (c *call) syncPower(n *node) (string, error) {
-	if n.UUID == "" || n.ProvisionState == enroll || n.ProvisionState == verifying || c.script.stopped() {
+	if n.UUID == "" || n.ProvisionState == enroll || n.ProvisionState == verifying || c.down {
 		return n.PowerState, nil
 	}
 

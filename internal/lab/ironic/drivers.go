@@ -101,8 +101,8 @@ func (s *Service) anywhere(kind string) []string {
 }
 
 // checkInterfaces fills in what a node leaves to its driver, and refuses what the driver lacks.
-func (s *Service) checkInterfaces(n *node) error {
-	if drivers[n.Driver] == nil || s.script.stopped() {
+func (c *call) checkInterfaces(n *node) error {
+	if drivers[n.Driver] == nil || c.down {
 		return invalid(`No valid host was found. Reason: No conductor service registered which supports driver %s `+
 			`for conductor group "%s". Ensure the driver is valid and enabled.`, n.Driver, n.ConductorGroup)
 	}
@@ -111,18 +111,18 @@ func (s *Service) checkInterfaces(n *node) error {
 		n.Interfaces = map[string]string{}
 	}
 
-	for _, kind := range s.kinds() {
-		offered, name := s.offered(n.Driver, kind), n.Interfaces[kind]
+	for _, kind := range c.kinds() {
+		offered, name := c.offered(n.Driver, kind), n.Interfaces[kind]
 
 		switch {
 		case name == "":
 			n.Interfaces[kind] = offered[0]
 		case slices.Contains(offered, name):
-		case slices.Contains(s.anywhere(kind), name):
+		case slices.Contains(c.anywhere(kind), name):
 			return invalid("%s interface implementation '%s' is not supported by hardware type %s.", kind, name, n.Driver)
 		default:
 			return invalid("Could not find the following interface in the 'ironic.hardware.interfaces.%s' entrypoint: %s. "+
-				"Valid interfaces are ['%s'].", kind, name, strings.Join(s.anywhere(kind), "', '"))
+				"Valid interfaces are ['%s'].", kind, name, strings.Join(c.anywhere(kind), "', '"))
 		}
 	}
 
@@ -132,7 +132,7 @@ func (s *Service) checkInterfaces(n *node) error {
 func (c *call) listDrivers() (answer, error) {
 	list := []any{}
 
-	if !c.script.stopped() && c.r.URL.Query().Get("type") != "classic" {
+	if !c.down && c.r.URL.Query().Get("type") != "classic" {
 		for _, name := range slices.Sorted(maps.Keys(drivers)) {
 			list = append(list, c.driverDocument(name, c.r.URL.Query().Get("detail") == "true"))
 		}
@@ -143,7 +143,7 @@ func (c *call) listDrivers() (answer, error) {
 
 func (c *call) showDriver() (answer, error) {
 	name := c.r.PathValue("driver")
-	if drivers[name] == nil || c.script.stopped() {
+	if drivers[name] == nil || c.down {
 		return answer{}, refuse(http.StatusNotFound, "Could not find the following driver(s) or hardware type(s): %s.", name)
 	}
 
@@ -174,12 +174,12 @@ func (c *call) driverDocument(name string, detail bool) map[string]any {
 }
 
 // conductorOf is the conductor that takes care of a node: nobody, while it is stopped.
-func (s *Service) conductorOf(n *node) string {
-	if s.script.stopped() || drivers[n.Driver] == nil {
+func (c *call) conductorOf(n *node) string {
+	if c.down || drivers[n.Driver] == nil {
 		return ""
 	}
 
-	return s.Conductor
+	return c.Conductor
 }
 
 func (c *call) listConductors() (answer, error) {
@@ -200,7 +200,7 @@ func (c *call) showConductor() (answer, error) {
 
 func (c *call) conductorDocument(detail bool) map[string]any {
 	doc := map[string]any{
-		"hostname": c.Conductor, "conductor_group": "", "alive": !c.script.stopped(),
+		"hostname": c.Conductor, "conductor_group": "", "alive": !c.down,
 		"links": links(c.base(), "conductors/"+c.Conductor),
 	}
 

@@ -73,11 +73,11 @@ var stuck = []string{deploying, cleaning, verifying, inspecting, adopting, rescu
 // StartConductor brings a conductor back. Nodes that it was working on have failed, and
 // those that waited for a ramdisk wait on.
 func (s *Service) StartConductor() error {
-	s.script.mu.Lock()
-	s.script.down = false
-	s.script.mu.Unlock()
-
 	return s.store.Update(func(tx store.Tx) error {
+		if err := tx.Delete(metaBucket, "down"); err != nil {
+			return err
+		}
+
 		c := &call{Service: s, repo: repo{tx: tx, write: true}, now: time.Now().UTC()}
 
 		all, err := c.nodes()

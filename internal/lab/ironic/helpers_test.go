@@ -173,3 +173,11 @@ func text(body map[string]any) string {
 
 	return inner.Faultstring
 }
+
+func (r rig) failNext(node, verb string, f ironic.Failure) {
+	r.Helper()
+
+	if err := r.FailNext(node, verb, f); err != nil {
+		r.Fatal(err)
+	}
+}

@@ -228,7 +228,7 @@ func (c *call) lock(n *node) error {
 		return lockedError(n.UUID, host)
 	}
 
-	if c.script.stopped() {
+	if c.down {
 		return refuse(http.StatusNotFound, `No valid host was found. Reason: No conductor service registered which supports driver %s `+
 			`for conductor group "%s".`, n.Driver, n.ConductorGroup)
 	}

@@ -12,7 +12,7 @@ import (
 
 // settleAll does what has become due on any node since the last request.
 func (c *call) settleAll() error {
-	if c.script.stopped() {
+	if c.down {
 		return nil
 	}
 
@@ -66,11 +66,13 @@ func (c *call) settle(n *node) error {
 
 // begin starts a walk.
 func (c *call) begin(n *node, verb string, steps []map[string]any) error {
-	target, stages := c.walkOf(n, verb, steps)
-	n.Walk = &walk{
-		Verb: verb, Target: target, Started: c.now, Pace: c.Pace, Stages: stages, Steps: steps,
-		Fail: c.script.failure(n, verb),
+	fail, err := c.failure(n, verb)
+	if err != nil {
+		return err
 	}
+
+	target, stages := c.walkOf(n, verb, steps)
+	n.Walk = &walk{Verb: verb, Target: target, Started: c.now, Pace: c.Pace, Stages: stages, Steps: steps, Fail: fail}
 	n.LastError = ""
 
 	if err := c.enter(n, c.now); err != nil {

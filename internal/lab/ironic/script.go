@@ -48,22 +48,6 @@ func Busy(match string, times int) Trouble {
 	}
 }
 
-// Failure is how a verb fails: see Service.FailNext.
-type Failure struct {
-	// LastError is the node's last_error.
-	LastError string `json:"last_error"`
-	// In is the state in which it fails; empty: in the last one before the end.
-	In string `json:"in,omitempty"`
-	// State is where the node ends; empty: where the verb's failures end ("deploy failed", …).
-	State string `json:"state,omitempty"`
-	// Fault sets maintenance and this fault.
-	Fault string `json:"fault,omitempty"`
-	// After is how long it stays in In before it fails.
-	After time.Duration `json:"after,omitempty"`
-	// Hang stays in the state In for ever instead.
-	Hang bool `json:"hang,omitempty"`
-}
-
 // Request is a request that was served, in the order of arrival.
 type Request struct {
 	Method, Path, Query, Body string
@@ -71,13 +55,11 @@ type Request struct {
 	Status                    int
 }
 
-// script is what tests told the service to do, and what they can ask about afterwards. It
-// belongs to this process, not to the store.
+// script is what tests told this service to do with requests, and what they can ask about
+// afterwards. It belongs to this process; what happens to nodes is in the store.
 type script struct {
 	mu       sync.Mutex
 	troubles []*Trouble
-	failures map[string][]*Failure // by node (UUID, name or "") and verb
-	down     bool
 	change   func(kind string, doc map[string]any)
 	requests []Request
 	keep     bool
@@ -97,19 +79,6 @@ func (s *Service) Inject(t Trouble) {
 	s.script.troubles = append(s.script.troubles, &t)
 }
 
-// FailNext makes the next run of a verb on a node fail ("" for any node; by UUID or name).
-func (s *Service) FailNext(node, verb string, f Failure) {
-	s.script.mu.Lock()
-	defer s.script.mu.Unlock()
-
-	if s.script.failures == nil {
-		s.script.failures = map[string][]*Failure{}
-	}
-
-	key := node + "|" + verb
-	s.script.failures[key] = append(s.script.failures[key], &f)
-}
-
 // Rewrite changes every document of a kind ("node", "port") before it is answered: a server
 // that gives back something else than it was sent. nil stops it.
 func (s *Service) Rewrite(f func(kind string, doc map[string]any)) {
@@ -117,14 +86,6 @@ func (s *Service) Rewrite(f func(kind string, doc map[string]any)) {
 	defer s.script.mu.Unlock()
 
 	s.script.change = f
-}
-
-// StopConductor lets the conductor die: no drivers, and no transition moves.
-func (s *Service) StopConductor() {
-	s.script.mu.Lock()
-	defer s.script.mu.Unlock()
-
-	s.script.down = true
 }
 
 // Counts tells how many requests came, by method and pattern: "GET /v1/nodes/{node}".
@@ -159,13 +120,6 @@ func (s *Service) KeepRequests() {
 	s.script.keep = true
 }
 
-func (p *script) stopped() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	return p.down
-}
-
 func (p *script) rewrite(kind string, doc map[string]any) {
 	p.mu.Lock()
 	change := p.change
@@ -174,23 +128,6 @@ func (p *script) rewrite(kind string, doc map[string]any) {
 	if change != nil {
 		change(kind, doc)
 	}
-}
-
-// failure takes the failure that was asked for, if any.
-func (p *script) failure(n *node, verb string) *Failure {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	for _, ident := range []string{n.UUID, n.Name, ""} {
-		key := ident + "|" + verb
-		if list := p.failures[key]; len(list) > 0 {
-			p.failures[key] = list[1:]
-
-			return list[0]
-		}
-	}
-
-	return nil
 }
 
 // strike takes the trouble that meets a request, if any.

@@ -152,7 +152,11 @@ func TestConductor_dies(t *testing.T) {
 	r := newRig(t, ironic.Options{Pace: 20 * time.Millisecond})
 	r.fake("n")
 	r.verb("n", "manage", "")
-	r.StopConductor()
+
+	if err := r.StopConductor(); err != nil {
+		t.Fatal(err)
+	}
+
 	time.Sleep(30 * time.Millisecond)
 
 	if n := r.get("n"); n["provision_state"] != "verifying" || n["conductor"] != nil {

@@ -89,6 +89,7 @@ type call struct {
 	minor int
 	now   time.Time
 
+	down  bool                        // the conductor is dead
 	fleet map[string]*machine.Machine // machines loaded so far, by the address they were asked for
 }
 
@@ -176,6 +177,13 @@ func (c *call) in(tx store.Tx, write bool, run endpoint) (answer, error) {
 	c.repo = repo{tx: tx, write: write}
 	c.now = time.Now().UTC()
 	c.fleet = map[string]*machine.Machine{}
+
+	down, err := c.stopped()
+	if err != nil {
+		return answer{}, err
+	}
+
+	c.down = down
 
 	if err := c.settleAll(); err != nil {
 		return answer{}, err

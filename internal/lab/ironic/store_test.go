@@ -23,7 +23,7 @@ func TestStore_aTransitionOutlivesItsProcess(t *testing.T) {
 	first := rigOn(t, store.New(path), ironic.Options{})
 	first.node("n", family{"redfish", "redfish-virtual-media", redfish(0)})
 	first.edit("n", map[string]any{"provision_state": "manageable"})
-	first.FailNext("n", "inspect", ironic.Failure{LastError: "no luck"})
+	first.failNext("n", "inspect", ironic.Failure{LastError: "no luck"})
 	first.verb("n", "inspect", "")
 
 	second := rigOn(t, store.New(path), ironic.Options{Pace: time.Hour}) // the pace of a transition is its own

@@ -176,7 +176,7 @@ func TestProvision_everyFailedStateCanBeHad(t *testing.T) {
 			r := newRig(t, ironic.Options{})
 			r.fake("n")
 			r.edit("n", map[string]any{"provision_state": c.from})
-			r.FailNext("n", verb, ironic.Failure{LastError: "no luck", In: firstState[verb]})
+			r.failNext("n", verb, ironic.Failure{LastError: "no luck", In: firstState[verb]})
 
 			if code := r.verb("n", verb, extras[verb]); code != http.StatusAccepted {
 				t.Fatalf("status %d", code)
@@ -204,7 +204,7 @@ func TestProvision_aFailureWithAFault(t *testing.T) {
 	r := newRig(t, ironic.Options{})
 	r.fake("n")
 	r.edit("n", map[string]any{"provision_state": "manageable"})
-	r.FailNext("", "clean", ironic.Failure{LastError: "disk is frozen", Fault: "clean failure", After: 2 * time.Millisecond})
+	r.failNext("", "clean", ironic.Failure{LastError: "disk is frozen", Fault: "clean failure", After: 2 * time.Millisecond})
 	r.verb("n", "clean", extras["clean"])
 
 	n := r.rest("n", "clean failed")
