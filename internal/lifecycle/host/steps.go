@@ -115,7 +115,7 @@ func (r *Run) begin(ctx context.Context, seen Seen, step Step) (Seen, error) {
 		part = PartJournal
 	}
 
-	if r.writes(seen, step) {
+	if Resting(seen.Node.ProvisionState) { // nothing can be written in any other state
 		after, err := r.Backend.Write(ctx, seen, r.Wanted, r.enter(seen, step), part)
 		if err != nil {
 			return seen, err
@@ -136,12 +136,6 @@ func (r *Run) begin(ctx context.Context, seen Seen, step Step) (Seen, error) {
 	return seen, r.Backend.Start(ctx, seen, r.Wanted, verbOf(step))
 }
 
-// writes reports whether a record takes changes now. Waiting states do not, and provide
-// needs no entry of its own: the state tells it.
-func (r *Run) writes(seen Seen, step Step) bool {
-	return Resting(seen.Node.ProvisionState) && (step != Provide || len(r.differs(seen)) > 0)
-}
-
 // verbOf is Ironic's verb for a step, empty for steps that are none.
 func verbOf(s Step) ironic.Verb {
 	switch s {
@@ -159,7 +153,8 @@ func (r *Run) enter(seen Seen, step Step) Journal {
 		j = j.settings(r.Wanted)
 	}
 
-	if p != "" && p != j.Phase {
+	// Provide needs no entry of its own: the state tells it.
+	if p != "" && p != j.Phase && step != Provide {
 		j.Phase, j.PhaseStarted = p, stamp(time.Now().Truncate(time.Second))
 	}
 
