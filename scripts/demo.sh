@@ -6,7 +6,7 @@
 #   demo.sh down     destroys it and removes what the demo wrote
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
-scenario=$top/examples/scenarios/quickstart
+scenario=${METAL3_DEMO_SCENARIO:-$top/examples/scenarios/quickstart}
 work=$top/bin/demo
 say() { printf '\n%s %s\n' "$(date +%T)" "$*"; }
 
@@ -28,7 +28,11 @@ configure() {
 }
 build() { (cd "$top" && CGO_ENABLED=0 go build -buildvcs=false -o "$work/terraform-provider-metal3" .); }
 # the remark that overrides are in use is no news here
-quiet_about_overrides() { sed -e '/^.*Warning: Provider development overrides are in effect/,/^╵/d' -e '/^╷$/d'; }
+quiet_about_overrides() {
+	awk '/Warning: Provider development overrides are in effect/ { skip = 12 }
+		skip > 0 { skip = /releases\.$/ ? 0 : skip - 1; next }
+		{ print; fflush() }'
+}
 
 up() {
 	local t0 applied planned rc=0
