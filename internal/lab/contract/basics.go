@@ -8,10 +8,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"testing"
 )
 
-func discovery(_ *testing.T, f *far) {
+func discovery(f *far) {
 	for _, path := range []string{"/", "/v1", "/v1/"} {
 		r := f.at(0).expect(http.StatusOK, http.MethodGet, path, nil)
 		if !strings.Contains(r.raw, fmt.Sprintf(`"1.%d"`, f.MinorMax)) {
@@ -30,7 +29,7 @@ func discovery(_ *testing.T, f *far) {
 	}
 }
 
-func versions(_ *testing.T, f *far) {
+func versions(f *far) {
 	f.at(f.MinorMax+1).refuse(http.StatusNotAcceptable, "is not supported by this service", http.MethodGet, "/v1/nodes", nil)
 
 	name, uuid := f.fake()
@@ -55,7 +54,7 @@ func versions(_ *testing.T, f *far) {
 		map[string]any{"target": "adopt"})
 }
 
-func badNodes(_ *testing.T, f *far) {
+func badNodes(f *far) {
 	name, uuid := f.fake()
 
 	for what, c := range map[string]struct {
@@ -97,9 +96,9 @@ const nodeFields = `allocation_uuid:null automated_clean:null bios_interface boo
  retired_reason:null secure_boot:null service_step shard:null states storage_interface target_power_state:null
  target_provision_state:null target_raid_config traits updated_at:null uuid vendor_interface volume`
 
-func documents(t *testing.T, f *far) {
+func documents(f *far) {
 	if f.MinorMax < 96 {
-		t.Skip("the fields are those of API 1.96")
+		f.Skip("the fields are those of API 1.96")
 	}
 
 	name, uuid := f.node(map[string]any{
@@ -128,19 +127,19 @@ func documents(t *testing.T, f *far) {
 	if !slices.Equal(got, want) {
 		for _, field := range got {
 			if !slices.Contains(want, field) {
-				t.Errorf("unexpected %s", field)
+				f.Errorf("unexpected %s", field)
 			}
 		}
 
 		for _, field := range want {
 			if !slices.Contains(got, field) {
-				t.Errorf("missing %s", field)
+				f.Errorf("missing %s", field)
 			}
 		}
 	}
 
-	if strings.Contains(r.raw, "S3cret") || r.body["driver_info"].(map[string]any)["redfish_password"] != "******" {
-		t.Errorf("the password is not masked: %v", r.body["driver_info"])
+	if strings.Contains(r.raw, "S3cret") || object(r.body, "driver_info")["redfish_password"] != "******" {
+		f.Errorf("the password is not masked: %v", r.body["driver_info"])
 	}
 
 	for field, want := range map[string]any{
@@ -148,12 +147,12 @@ func documents(t *testing.T, f *far) {
 		"rescue_interface": "no-rescue", "storage_interface": "noop", "conductor_group": "",
 	} {
 		if r.body[field] != want {
-			t.Errorf("%s: %v, want %v", field, r.body[field], want)
+			f.Errorf("%s: %v, want %v", field, r.body[field], want)
 		}
 	}
 }
 
-func lists(_ *testing.T, f *far) {
+func lists(f *far) {
 	name, uuid := f.fake()
 	f.fake()
 
@@ -226,7 +225,7 @@ func find(list any, uuid string) map[string]any {
 	return nil
 }
 
-func drivers(_ *testing.T, f *far) {
+func drivers(f *far) {
 	r := f.expect(http.StatusOK, http.MethodGet, "/v1/drivers", nil)
 	for _, driver := range []string{"fake-hardware", "redfish", "ipmi", "idrac"} {
 		if !strings.Contains(r.raw, `"`+driver+`"`) {

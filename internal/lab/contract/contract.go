@@ -56,7 +56,7 @@ func Run(t *testing.T, target Target) {
 		target.Patience = time.Minute
 	}
 
-	for name, test := range map[string]func(*testing.T, *far){
+	for name, test := range map[string]func(*far){
 		"discovery needs no version":               discovery,
 		"versions are negotiated by one header":    versions,
 		"nodes that cannot be":                     badNodes,
@@ -82,7 +82,7 @@ func Run(t *testing.T, target Target) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, &far{T: t, Target: target, minor: target.MinorMax})
+			test(&far{T: t, Target: target, minor: target.MinorMax})
 		})
 	}
 }
@@ -163,7 +163,7 @@ func (f *far) expect(status int, method, path string, body any) reply {
 	f.Helper()
 
 	// A lock of a moment ago is not what these tests are about.
-	for end := time.Now().Add(f.Patience); ; time.Sleep(f.Poll) {
+	for end := time.Now().Add(f.Patience); ; f.pause() {
 		r := f.do(method, path, body)
 		if r.status == http.StatusConflict && status != http.StatusConflict && strings.Contains(r.fault(), "is locked by host") &&
 			time.Now().Before(end) {
@@ -208,6 +208,16 @@ func (r reply) fault() string {
 	return inner.Faultstring
 }
 
+// pause is the time between two looks.
+func (f *far) pause() { time.Sleep(f.Poll) } //nolint:forbidigo // a test that waits for a far side
+
+// object is a field that must be an object.
+func object(m map[string]any, field string) map[string]any {
+	o, _ := m[field].(map[string]any)
+
+	return o
+}
+
 // newName is a name that no other run has.
 func newName() string {
 	b := make([]byte, 5)
@@ -232,7 +242,7 @@ func (f *far) node(body map[string]any) (name, uuid string) {
 }
 
 func (f *far) remove(uuid string) {
-	for end := time.Now().Add(f.Patience); time.Now().Before(end); time.Sleep(f.Poll) {
+	for end := time.Now().Add(f.Patience); time.Now().Before(end); f.pause() {
 		if r := f.do(http.MethodGet, "/v1/nodes/"+uuid, nil); r.status == http.StatusNotFound {
 			return
 		}
@@ -276,7 +286,7 @@ func (f *far) wait(node, want string) map[string]any {
 
 	var n map[string]any
 
-	for end := time.Now().Add(f.Patience); time.Now().Before(end); time.Sleep(f.Poll) {
+	for end := time.Now().Add(f.Patience); time.Now().Before(end); f.pause() {
 		n = f.state(node)
 		state, _ := n["provision_state"].(string)
 		resting := n["target_provision_state"] == nil || strings.HasSuffix(state, "failed") || state == "error"

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"testing"
 )
 
 func contains(v any, part string) bool { return v != nil && strings.Contains(fmt.Sprint(v), part) }
@@ -39,12 +38,12 @@ func (f *far) real(i int, change func(info map[string]any)) (name, uuid string) 
 	})
 }
 
-func life(t *testing.T, f *far) {
+func life(f *far) {
 	name, uuid := f.real(1, nil)
 
 	n := f.to(name, [2]string{"manage", "manageable"})
 	if n["power_state"] == nil {
-		t.Error("no power state after the first contact")
+		f.Error("no power state after the first contact")
 	}
 
 	f.to(name, [2]string{"inspect", "manageable"})
@@ -61,7 +60,7 @@ func life(t *testing.T, f *far) {
 	r := f.expect(http.StatusOK, http.MethodGet, "/v1/nodes/"+name+"/validate", nil)
 	for _, kind := range []string{"boot", "deploy", "power", "management"} {
 		if v, _ := r.body[kind].(map[string]any); v["result"] != true {
-			t.Errorf("validate %s: %v", kind, v)
+			f.Errorf("validate %s: %v", kind, v)
 		}
 	}
 
@@ -69,22 +68,22 @@ func life(t *testing.T, f *far) {
 	f.busy(name, uuid)
 
 	n = f.wait(name, "active")
-	info, _ := n["instance_info"].(map[string]any)
+	info := object(n, "instance_info")
 
 	if n["power_state"] != "power on" || info["configdrive"] != "******" || info["image_source"] != f.Image {
-		t.Errorf("active: power %v, instance_info %v", n["power_state"], info)
+		f.Errorf("active: power %v, instance_info %v", n["power_state"], info)
 	}
 
 	n = f.to(name, [2]string{"deleted", "available"})
-	if n["power_state"] != "power off" || len(n["instance_info"].(map[string]any)) != 0 {
-		t.Errorf("available again: power %v, instance_info %v", n["power_state"], n["instance_info"])
+	if n["power_state"] != "power off" || len(object(n, "instance_info")) != 0 {
+		f.Errorf("available again: power %v, instance_info %v", n["power_state"], n["instance_info"])
 	}
 
 	f.expect(http.StatusNoContent, http.MethodDelete, "/v1/nodes/"+name, nil)
 
 	r = f.expect(http.StatusOK, http.MethodGet, "/v1/ports", nil)
 	if strings.Contains(r.raw, uuid) {
-		t.Error("the ports outlived their node")
+		f.Error("the ports outlived their node")
 	}
 }
 
@@ -93,20 +92,20 @@ func (f *far) inspected(uuid string) {
 	f.Helper()
 
 	n := f.state(uuid)
-	if n["inspection_finished_at"] == nil || n["properties"].(map[string]any)["cpu_arch"] != "x86_64" {
+	if n["inspection_finished_at"] == nil || object(n, "properties")["cpu_arch"] != "x86_64" {
 		f.Errorf("inspected at %v, properties %v", n["inspection_finished_at"], n["properties"])
 	}
 
 	r := f.expect(http.StatusOK, http.MethodGet, "/v1/nodes/"+uuid+"/inventory", nil)
 
-	data, _ := r.body["inventory"].(map[string]any)
+	data := object(r.body, "inventory")
 	for _, key := range []string{"cpu", "disks", "interfaces", "memory", "system_vendor", "boot", "hostname", "bmc_address"} {
 		if data[key] == nil {
 			f.Errorf("no %s in the inventory", key)
 		}
 	}
 
-	if _, ok := r.body["plugin_data"].(map[string]any); !ok {
+	if object(r.body, "plugin_data") == nil {
 		f.Error("no plugin_data")
 	}
 
@@ -134,20 +133,20 @@ func (f *far) busy(name, uuid string) {
 	}
 }
 
-func wrongPassword(t *testing.T, f *far) {
+func wrongPassword(f *far) {
 	name, _ := f.real(2, func(info map[string]any) { info["redfish_password"] = "wrong" })
 	f.verb(name, "manage", nil)
 
 	n := f.failedVerify(name)
 	if !contains(n["last_error"], "Failed to get power state for node") || !contains(n["last_error"], "returned code 401") {
-		t.Errorf("last_error: %v", n["last_error"])
+		f.Errorf("last_error: %v", n["last_error"])
 	}
 
 	_, info := f.Machine(2)
 	f.patch(name, add("/driver_info/redfish_password", info["redfish_password"]))
 
 	if n := f.to(name, [2]string{"manage", "manageable"}); n["last_error"] != nil {
-		t.Errorf("last_error after the cure: %v", n["last_error"])
+		f.Errorf("last_error after the cure: %v", n["last_error"])
 	}
 
 	// A wrong password shows when the power state is asked for that the machine already has.
@@ -156,7 +155,7 @@ func wrongPassword(t *testing.T, f *far) {
 
 	if n := f.settled(name); !contains(n["last_error"], "Failed to change power state to 'power off'") ||
 		!contains(n["last_error"], "returned code 401") {
-		t.Errorf("last_error: %v", n["last_error"])
+		f.Errorf("last_error: %v", n["last_error"])
 	}
 }
 
@@ -172,16 +171,16 @@ func (f *far) failedVerify(name string) map[string]any {
 	return n
 }
 
-func noBMC(t *testing.T, f *far) {
+func noBMC(f *far) {
 	name, _ := f.real(3, func(info map[string]any) { info["redfish_address"] = "http://127.0.0.1:1" })
 	f.verb(name, "manage", nil)
 
 	if n := f.failedVerify(name); !contains(n["last_error"], "Unable to connect to http://127.0.0.1:1/redfish/v1/") {
-		t.Errorf("last_error: %v", n["last_error"])
+		f.Errorf("last_error: %v", n["last_error"])
 	}
 }
 
-func missingImage(t *testing.T, f *far) {
+func missingImage(f *far) {
 	name, _ := f.real(4, nil)
 	f.to(name, [2]string{"manage", "manageable"}, [2]string{"provide", "available"})
 	f.patch(name, add("/instance_info/image_source", f.MissingImage), add("/instance_info/image_os_hash_algo", "sha256"),
@@ -191,15 +190,15 @@ func missingImage(t *testing.T, f *far) {
 	n := f.wait(name, "deploy failed")
 	if n["target_provision_state"] != "active" || n["maintenance"] != false ||
 		!contains(n["last_error"], "Validation of image href "+f.MissingImage+" failed, reason: Got HTTP code 404") {
-		t.Errorf("target %v, maintenance %v, last_error %v", n["target_provision_state"], n["maintenance"], n["last_error"])
+		f.Errorf("target %v, maintenance %v, last_error %v", n["target_provision_state"], n["maintenance"], n["last_error"])
 	}
 
 	f.to(name, [2]string{"deleted", "available"})
 }
 
-func abortedInspection(t *testing.T, f *far) {
+func abortedInspection(f *far) {
 	if f.MinorMax < 84 {
-		t.Skip("in-band inspection came with 1.84")
+		f.Skip("in-band inspection came with 1.84")
 	}
 
 	name, _ := f.real(5, nil)
@@ -214,12 +213,12 @@ func abortedInspection(t *testing.T, f *far) {
 
 	r := f.do(http.MethodPut, "/v1/nodes/"+name+"/states/provision", map[string]any{"target": "abort"})
 	if r.status != http.StatusAccepted {
-		t.Skipf("the inspection was faster than the abort: %d %s", r.status, r.raw)
+		f.Skipf("the inspection was faster than the abort: %d %s", r.status, r.raw)
 	}
 
 	n := f.wait(name, "inspect failed")
 	if n["target_provision_state"] != "manageable" || n["last_error"] != "Inspection was aborted by request." {
-		t.Errorf("target %v, last_error %v", n["target_provision_state"], n["last_error"])
+		f.Errorf("target %v, last_error %v", n["target_provision_state"], n["last_error"])
 	}
 
 	f.to(name, [2]string{"manage", "manageable"})

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-	"testing"
 	"time"
 )
 
@@ -26,7 +25,7 @@ func newMAC() string {
 	return fmt.Sprintf("52:54:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3])
 }
 
-func ports(t *testing.T, f *far) {
+func ports(f *far) {
 	name, uuid := f.fake()
 	mac := newMAC()
 
@@ -34,7 +33,7 @@ func ports(t *testing.T, f *far) {
 	id, _ := r.body["uuid"].(string)
 
 	if r.body["address"] != mac || r.body["node_uuid"] != uuid || r.body["pxe_enabled"] != true {
-		t.Errorf("port: %s", r.raw)
+		f.Errorf("port: %s", r.raw)
 	}
 
 	f.refuse(http.StatusConflict, "A port with MAC address "+mac+" already exists.", http.MethodPost, "/v1/ports",
@@ -48,13 +47,13 @@ func ports(t *testing.T, f *far) {
 	for _, query := range []string{"?address=" + mac, "?node_uuid=" + uuid, "?node=" + name, "/detail?node_uuid=" + uuid} {
 		r := f.expect(http.StatusOK, http.MethodGet, "/v1/ports"+query, nil)
 		if all, _ := r.body["ports"].([]any); len(all) != 1 || find(r.body["ports"], id) == nil {
-			t.Errorf("%s: %s", query, r.raw)
+			f.Errorf("%s: %s", query, r.raw)
 		}
 	}
 
 	r = f.expect(http.StatusOK, http.MethodGet, "/v1/ports?address="+mac+"&fields=node_uuid,uuid,address", nil)
 	if p := find(r.body["ports"], id); p["node_uuid"] != uuid {
-		t.Errorf("by address: %s", r.raw)
+		f.Errorf("by address: %s", r.raw)
 	}
 
 	f.refuse(http.StatusNotFound, "could not be found", http.MethodGet, "/v1/ports?node_uuid="+newUUID(), nil)
@@ -62,7 +61,7 @@ func ports(t *testing.T, f *far) {
 
 	r = f.expect(http.StatusOK, http.MethodPatch, "/v1/ports/"+id, patchOf(add("/pxe_enabled", false)))
 	if r.body["pxe_enabled"] != false || r.body["updated_at"] == nil {
-		t.Errorf("patched port: %s", r.raw)
+		f.Errorf("patched port: %s", r.raw)
 	}
 
 	f.refuse(http.StatusBadRequest, "Cannot patch /bogus", http.MethodPatch, "/v1/ports/"+id, patchOf(add("/bogus", 1)))
@@ -70,7 +69,7 @@ func ports(t *testing.T, f *far) {
 	f.refuse(http.StatusNotFound, "Port "+id+" could not be found.", http.MethodDelete, "/v1/ports/"+id, nil)
 }
 
-func allocations(t *testing.T, f *far) {
+func allocations(f *far) {
 	class := newName()
 	_, uuid := f.node(map[string]any{"driver": "fake-hardware", "resource_class": class})
 	f.to(uuid, [2]string{"manage", "manageable"}, [2]string{"provide", "available"})
@@ -78,7 +77,7 @@ func allocations(t *testing.T, f *far) {
 	// Nothing is given while the power state is not known.
 	early := f.allocate(map[string]any{"resource_class": class}, "error")
 	if want := "no available nodes match the resource class " + class; !contains(early["last_error"], want) {
-		t.Errorf("last_error %v, want %q", early["last_error"], want)
+		f.Errorf("last_error %v, want %q", early["last_error"], want)
 	}
 
 	f.expect(http.StatusAccepted, http.MethodPut, "/v1/nodes/"+uuid+"/states/power", map[string]any{"target": "power off"})
@@ -88,11 +87,11 @@ func allocations(t *testing.T, f *far) {
 
 	a := f.allocate(map[string]any{"resource_class": class, "uuid": mine, "candidate_nodes": []any{uuid}, "name": class}, "active")
 	if a["node_uuid"] != uuid {
-		t.Errorf("allocated node %v", a["node_uuid"])
+		f.Errorf("allocated node %v", a["node_uuid"])
 	}
 
 	if n := f.state(uuid); n["instance_uuid"] != mine || n["allocation_uuid"] != mine {
-		t.Errorf("node with instance %v, allocation %v", n["instance_uuid"], n["allocation_uuid"])
+		f.Errorf("node with instance %v, allocation %v", n["instance_uuid"], n["allocation_uuid"])
 	}
 
 	f.refuse(http.StatusConflict, "An allocation with name "+class+" already exists.", http.MethodPost, "/v1/allocations",
@@ -106,7 +105,7 @@ func allocations(t *testing.T, f *far) {
 	f.refuse(http.StatusNotFound, "Allocation "+mine+" could not be found.", http.MethodGet, "/v1/allocations/"+mine, nil)
 
 	if n := f.state(uuid); n["instance_uuid"] != nil || n["allocation_uuid"] != nil {
-		t.Errorf("after the allocation: instance %v, allocation %v", n["instance_uuid"], n["allocation_uuid"])
+		f.Errorf("after the allocation: instance %v, allocation %v", n["instance_uuid"], n["allocation_uuid"])
 	}
 }
 
@@ -122,7 +121,7 @@ func (f *far) allocate(body map[string]any, want string) map[string]any {
 	id, _ := r.body["uuid"].(string)
 	f.Cleanup(func() { f.do(http.MethodDelete, "/v1/allocations/"+id, nil) })
 
-	for end := time.Now().Add(f.Patience); time.Now().Before(end); time.Sleep(f.Poll) {
+	for end := time.Now().Add(f.Patience); time.Now().Before(end); f.pause() {
 		r = f.expect(http.StatusOK, http.MethodGet, "/v1/allocations/"+id, nil)
 		if r.body["state"] != "allocating" {
 			break
@@ -141,7 +140,7 @@ func (f *far) settled(node string) map[string]any {
 	f.Helper()
 
 	var n map[string]any
-	for end := time.Now().Add(f.Patience); time.Now().Before(end); time.Sleep(f.Poll) {
+	for end := time.Now().Add(f.Patience); time.Now().Before(end); f.pause() {
 		if n = f.state(node); n["target_power_state"] == nil && n["reservation"] == nil {
 			return n
 		}
@@ -152,7 +151,7 @@ func (f *far) settled(node string) map[string]any {
 	return nil
 }
 
-func traits(t *testing.T, f *far) {
+func traits(f *far) {
 	name, _ := f.fake()
 	path := "/v1/nodes/" + name + "/traits"
 
@@ -160,19 +159,20 @@ func traits(t *testing.T, f *far) {
 	f.refuse(http.StatusBadRequest, "'bad' is not valid under any of the given schemas", http.MethodPut, path, map[string]any{"traits": []any{"bad"}})
 	f.expect(http.StatusNoContent, http.MethodPut, path+"/CUSTOM_A", nil)
 
-	if r := f.expect(http.StatusOK, http.MethodGet, path, nil); len(r.body["traits"].([]any)) != 3 {
-		t.Errorf("traits: %s", r.raw)
+	r := f.expect(http.StatusOK, http.MethodGet, path, nil)
+	if all, _ := r.body["traits"].([]any); len(all) != 3 {
+		f.Errorf("traits: %s", r.raw)
 	}
 
 	f.expect(http.StatusNoContent, http.MethodDelete, path+"/CUSTOM_A", nil)
 	f.refuse(http.StatusNotFound, "doesn't have a trait 'CUSTOM_A'", http.MethodDelete, path+"/CUSTOM_A", nil)
 
 	if all, _ := f.state(name)["traits"].([]any); len(all) != 2 {
-		t.Errorf("traits in the node: %v", all)
+		f.Errorf("traits in the node: %v", all)
 	}
 }
 
-func power(t *testing.T, f *far) {
+func power(f *far) {
 	name, _ := f.fake()
 	path := "/v1/nodes/" + name + "/states/power"
 
@@ -185,7 +185,7 @@ func power(t *testing.T, f *far) {
 		f.expect(http.StatusAccepted, http.MethodPut, path, map[string]any{"target": c[0]})
 
 		if n := f.settled(name); n["power_state"] != c[1] {
-			t.Errorf("after %s: %v, want %s", c[0], n["power_state"], c[1])
+			f.Errorf("after %s: %v, want %s", c[0], n["power_state"], c[1])
 		}
 	}
 

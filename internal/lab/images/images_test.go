@@ -19,7 +19,7 @@ func get(t *testing.T, path string) (int, []byte) {
 	t.Helper()
 
 	w := httptest.NewRecorder()
-	images.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	images.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 
 	return w.Code, w.Body.Bytes()
 }

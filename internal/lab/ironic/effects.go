@@ -23,7 +23,7 @@ func init() { //nolint:gochecknoinits // the functions use the table
 		"inspection":         (*call).startInspection,
 		"inspection ramdisk": (*call).inspectionRamdisk,
 		"inspected":          (*call).inspected,
-		"inspected without data": func(c *call, n *node, at time.Time) error {
+		"inspected without data": func(_ *call, n *node, at time.Time) error {
 			n.InspectionFinishedAt, n.InspectionStartedAt = at, time.Time{}
 			return nil
 		},

@@ -60,7 +60,7 @@ func (r rig) do(method, path string, body any) (int, map[string]any) {
 	}
 
 	w := httptest.NewRecorder()
-	req := httptest.NewRequest(method, "http://ironic.lab"+path, strings.NewReader(text))
+	req := httptest.NewRequestWithContext(r.Context(), method, "http://ironic.lab"+path, strings.NewReader(text))
 	req.Header.Set("X-OpenStack-Ironic-API-Version", fmt.Sprintf("1.%d", r.minor))
 	r.ServeHTTP(w, req)
 
@@ -89,20 +89,20 @@ func (r rig) get(node string) map[string]any {
 	return r.must(http.StatusOK, http.MethodGet, "/v1/nodes/"+node, nil)
 }
 
-func (r rig) verb(node, verb string, more string) int {
+func (r rig) verb(verb, more string) int {
 	r.Helper()
 
-	code, _ := r.do(http.MethodPut, "/v1/nodes/"+node+"/states/provision", `{"target":"`+verb+`"`+more+`}`)
+	code, _ := r.do(http.MethodPut, "/v1/nodes/n/states/provision", `{"target":"`+verb+`"`+more+`}`)
 
 	return code
 }
 
-// rest waits until the node rests in a state.
-func (r rig) rest(node, want string) map[string]any {
+// rest waits until node n rests in a state.
+func (r rig) rest(want string) map[string]any {
 	r.Helper()
 
 	for range 2000 {
-		n := r.get(node)
+		n := r.get("n")
 		if n["provision_state"] == want && n["reservation"] == nil {
 			return n
 		}
@@ -110,15 +110,15 @@ func (r rig) rest(node, want string) map[string]any {
 		time.Sleep(time.Millisecond)
 	}
 
-	r.Fatalf("%s: %v, want %s: %v", node, r.get(node)["provision_state"], want, r.get(node)["last_error"])
+	r.Fatalf("%v, want %s: %v", r.get("n")["provision_state"], want, r.get("n")["last_error"])
 
 	return nil
 }
 
-// fake makes a node of fake hardware.
-func (r rig) fake(name string) {
+// fake makes node n of fake hardware.
+func (r rig) fake() {
 	r.Helper()
-	r.must(http.StatusCreated, http.MethodPost, "/v1/nodes", map[string]any{"name": name, "driver": "fake-hardware"})
+	r.must(http.StatusCreated, http.MethodPost, "/v1/nodes", map[string]any{"name": "n", "driver": "fake-hardware"})
 }
 
 // family is a kind of BMC and boot.
@@ -154,10 +154,10 @@ func (r rig) edit(node string, fields map[string]any) {
 	}
 }
 
-// image tells a node to deploy an image of the lab.
-func (r rig) image(node, url, sum string) {
+// image tells node n which image to deploy.
+func (r rig) image(url, sum string) {
 	r.Helper()
-	r.must(http.StatusOK, http.MethodPatch, "/v1/nodes/"+node, []any{
+	r.must(http.StatusOK, http.MethodPatch, "/v1/nodes/n", []any{
 		map[string]any{"op": "add", "path": "/instance_info/image_source", "value": url},
 		map[string]any{"op": "add", "path": "/instance_info/image_checksum", "value": sum},
 	})

@@ -79,14 +79,14 @@ func TestLife_everyFamily(t *testing.T) {
 			st := store.New("")
 			r := rigOn(t, st, ironic.Options{})
 			r.node("n", f)
-			r.verb("n", "manage", "")
+			r.verb("manage", "")
 
-			if n := r.rest("n", "manageable"); n["power_state"] != "power off" {
+			if n := r.rest("manageable"); n["power_state"] != "power off" {
 				t.Errorf("power: %v", n["power_state"])
 			}
 
-			r.verb("n", "inspect", "")
-			r.rest("n", "manageable")
+			r.verb("inspect", "")
+			r.rest("manageable")
 
 			inventory := r.must(http.StatusOK, http.MethodGet, "/v1/nodes/n/inventory", nil)["inventory"].(map[string]any)
 			if len(inventory["disks"].([]any)) == 0 {
@@ -98,11 +98,11 @@ func TestLife_everyFamily(t *testing.T) {
 				t.Errorf("%d ports", len(ports))
 			}
 
-			r.verb("n", "provide", "")
-			r.rest("n", "available")
-			r.image("n", image, "http://images.lab/SHA256SUMS")
-			r.verb("n", "active", `,"configdrive":{"user_data":"x"}`)
-			r.rest("n", "active")
+			r.verb("provide", "")
+			r.rest("available")
+			r.image(image, "http://images.lab/SHA256SUMS")
+			r.verb("active", `,"configdrive":{"user_data":"x"}`)
+			r.rest("active")
 
 			host := machine.Name(1)
 			if name == "redfish, iPXE" {
@@ -113,8 +113,8 @@ func TestLife_everyFamily(t *testing.T) {
 				t.Errorf("the machine runs %q, has %q, is %s", m.Running, m.Image, m.Power)
 			}
 
-			r.verb("n", "deleted", "")
-			r.rest("n", "available")
+			r.verb("deleted", "")
+			r.rest("available")
 
 			if m := look(t, st, host); m.Image != "" || m.Power != machine.Off {
 				t.Errorf("after cleaning the machine has %q and is %s", m.Image, m.Power)
@@ -131,14 +131,14 @@ func TestLife_liveISO(t *testing.T) {
 	st := store.New("")
 	r := rigOn(t, st, ironic.Options{NoAutomatedClean: true})
 	r.node("n", family{"redfish", "redfish-virtual-media", redfish(0)})
-	r.verb("n", "manage", "")
-	r.rest("n", "manageable")
-	r.verb("n", "provide", "")
-	r.rest("n", "available")
+	r.verb("manage", "")
+	r.rest("manageable")
+	r.verb("provide", "")
+	r.rest("available")
 	r.must(http.StatusOK, http.MethodPatch, "/v1/nodes/n",
 		`[{"op":"add","path":"/deploy_interface","value":"ramdisk"},{"op":"add","path":"/instance_info/boot_iso","value":"http://images.lab/live.iso"}]`)
-	r.verb("n", "active", "")
-	r.rest("n", "active")
+	r.verb("active", "")
+	r.rest("active")
 
 	if m := look(t, st, "node-0"); m.Running != machine.ISO || m.Media["Cd"].Image != "http://images.lab/live.iso" {
 		t.Errorf("the machine runs %q, medium %q", m.Running, m.Media["Cd"].Image)
@@ -153,11 +153,11 @@ func TestLife_customDeploy(t *testing.T) {
 	r.edit("n", map[string]any{"provision_state": "available"})
 	r.must(http.StatusOK, http.MethodPatch, "/v1/nodes/n", `[{"op":"add","path":"/deploy_interface","value":"custom-agent"}]`)
 
-	if code := r.verb("n", "active", `,"deploy_steps":[{"interface":"deploy","step":"install_coreos","args":{},"priority":80}]`); code != http.StatusAccepted {
+	if code := r.verb("active", `,"deploy_steps":[{"interface":"deploy","step":"install_coreos","args":{},"priority":80}]`); code != http.StatusAccepted {
 		t.Fatalf("status %d", code)
 	}
 
-	r.rest("n", "active")
+	r.rest("active")
 }
 
 func TestLife_badImages(t *testing.T) {
@@ -176,18 +176,18 @@ func TestLife_badImages(t *testing.T) {
 			r := newRig(t, ironic.Options{})
 			r.node("n", family{"redfish", "redfish-virtual-media", redfish(0)})
 			r.edit("n", map[string]any{"provision_state": "available"})
-			r.image("n", c.url, c.sum)
-			r.verb("n", "active", "")
+			r.image(c.url, c.sum)
+			r.verb("active", "")
 
-			n := r.rest("n", "deploy failed")
+			n := r.rest("deploy failed")
 			if why, _ := n["last_error"].(string); !strings.Contains(why, c.why) || n["target_provision_state"] != "active" {
 				t.Errorf("last_error %q, want %q; target %v", why, c.why, n["target_provision_state"])
 			}
 
 			// The way out: another image, and "active" again.
-			r.image("n", image, images.Sum("debian-12.qcow2", "sha256"))
-			r.verb("n", "active", "")
-			r.rest("n", "active")
+			r.image(image, images.Sum("debian-12.qcow2", "sha256"))
+			r.verb("active", "")
+			r.rest("active")
 		})
 	}
 }
@@ -209,15 +209,18 @@ func TestLife_machineFaults(t *testing.T) {
 		"no virtual media":      {machine.Faults{FailMedia: true}, "available", "active", "", "deploy failed", "active", "virtual media", nil},
 		"image cannot be taken": {machine.Faults{FailSteps: map[string]string{"write_image": "disk full"}}, "available", "active", "", "deploy failed", "active", "disk full", nil},
 		"clean step fails": {
-			machine.Faults{FailSteps: map[string]string{"erase_devices": "disk is frozen"}}, "manageable", "clean", extras["clean"],
-			"clean failed", "manageable", "disk is frozen", "clean failure",
+			machine.Faults{FailSteps: map[string]string{"erase_devices": "disk is frozen"}},
+			"manageable", "clean",
+			extras["clean"], "clean failed", "manageable", "disk is frozen", "clean failure",
 		},
 		"automated cleaning fails": {
-			machine.Faults{FailSteps: map[string]string{"erase_devices_metadata": "disk is frozen"}}, "manageable", "provide", "",
+			machine.Faults{FailSteps: map[string]string{"erase_devices_metadata": "disk is frozen"}},
+			"manageable", "provide", "",
 			"clean failed", "available", "disk is frozen", "clean failure",
 		},
 		"service step fails": {
-			machine.Faults{FailSteps: map[string]string{"factory_reset": "no"}}, "active", "service", extras["service"],
+			machine.Faults{FailSteps: map[string]string{"factory_reset": "no"}},
+			"active", "service", extras["service"],
 			"service failed", "active", "no", "service failure",
 		},
 	} {
@@ -230,9 +233,9 @@ func TestLife_machineFaults(t *testing.T) {
 			r := rigOn(t, st, ironic.Options{CallbackTimeout: 5 * time.Millisecond})
 			r.node("n", family{"redfish", "redfish-virtual-media", redfish(0)})
 			r.edit("n", map[string]any{"provision_state": c.from})
-			r.image("n", image, "http://images.lab/SHA256SUMS")
+			r.image(image, "http://images.lab/SHA256SUMS")
 
-			if code := r.verb("n", c.verb, c.more); code != http.StatusAccepted {
+			if code := r.verb(c.verb, c.more); code != http.StatusAccepted {
 				t.Fatalf("status %d", code)
 			}
 
@@ -240,7 +243,7 @@ func TestLife_machineFaults(t *testing.T) {
 				time.Sleep(20 * time.Millisecond)
 			}
 
-			n := r.rest("n", c.end)
+			n := r.rest(c.end)
 			why, _ := n["last_error"].(string)
 
 			if !strings.Contains(why, c.text) || c.target != "" && n["target_provision_state"] != c.target || n["fault"] != c.fault {

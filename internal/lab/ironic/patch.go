@@ -148,7 +148,7 @@ func (c *call) checkPatched(n, old *node) error {
 		return invalid("Expected UUID for instance_uuid: %s", n.InstanceUUID)
 	}
 
-	if n.Maintenance != old.Maintenance && !n.Maintenance {
+	if old.Maintenance && !n.Maintenance {
 		n.MaintenanceReason, n.Fault = "", ""
 	}
 
@@ -156,24 +156,7 @@ func (c *call) checkPatched(n, old *node) error {
 		return err
 	}
 
-	free := n.Maintenance || slices.Contains(configurable, n.ProvisionState)
-
-	for _, kind := range c.kinds() {
-		if n.Interfaces[kind] != old.Interfaces[kind] && !free {
-			return conflict("Node %s can not have %s_interface updated unless it is in one of allowed (%s) states or in maintenance mode.",
-				n.UUID, kind, strings.Join(configurable, ", "))
-		}
-	}
-
-	if c.r.URL.Query().Get("reset_interfaces") == "True" || c.r.URL.Query().Get("reset_interfaces") == "true" {
-		for kind, name := range n.Interfaces {
-			if name == old.Interfaces[kind] {
-				delete(n.Interfaces, kind)
-			}
-		}
-	}
-
-	if err := c.checkInterfaces(n); err != nil {
+	if err := c.checkConfigured(n, old); err != nil {
 		return err
 	}
 
@@ -181,29 +164,61 @@ func (c *call) checkPatched(n, old *node) error {
 		return err
 	}
 
+	if err := c.checkClaim(n, old); err != nil {
+		return err
+	}
+
+	return c.unique(n, old)
+}
+
+// free tells whether a node may be configured anew.
+func (n *node) free() bool { return n.Maintenance || slices.Contains(configurable, n.ProvisionState) }
+
+// checkConfigured are the rules of driver, interfaces and resource class.
+func (c *call) checkConfigured(n, old *node) error {
+	states := strings.Join(configurable, ", ")
+
+	for _, kind := range c.kinds() {
+		if n.Interfaces[kind] != old.Interfaces[kind] && !n.free() {
+			return conflict("Node %s can not have %s_interface updated unless it is in one of allowed (%s) states or in maintenance mode.",
+				n.UUID, kind, states)
+		}
+	}
+
+	if n.ResourceClass != old.ResourceClass && old.ResourceClass != "" && !slices.Contains(configurable, n.ProvisionState) {
+		return conflict("Node %s can not have resource_class updated unless it is in one of allowed (%s) states.", n.UUID, states)
+	}
+
+	if v := c.r.URL.Query().Get("reset_interfaces"); booleans[strings.ToLower(v)] {
+		for kind, name := range n.Interfaces {
+			if name == old.Interfaces[kind] {
+				delete(n.Interfaces, kind)
+			}
+		}
+	}
+
+	return c.checkInterfaces(n)
+}
+
+// checkClaim are the rules of instance_uuid: it is given once, and taken back before it is
+// given again.
+func (c *call) checkClaim(n, old *node) error {
 	if n.InstanceUUID != old.InstanceUUID && n.InstanceUUID != "" && old.InstanceUUID != "" {
 		return conflict("Node %s is associated with instance %s.", n.UUID, old.InstanceUUID)
 	}
 
-	if n.ResourceClass != old.ResourceClass && old.ResourceClass != "" && !slices.Contains(configurable, n.ProvisionState) {
-		return conflict("Node %s can not have resource_class updated unless it is in one of allowed (%s) states.",
-			n.UUID, strings.Join(configurable, ", "))
+	if old.AllocationUUID == "" || n.InstanceUUID != "" {
+		return nil
 	}
 
-	if old.AllocationUUID != "" && n.InstanceUUID == "" {
-		if !free {
-			return conflict("Node %s with an allocation can not have instance_uuid removed unless it is in one of allowed (%s) states or "+
-				"in maintenance mode.", n.UUID, strings.Join(configurable, ", "))
-		}
-
-		if err := c.tx.Delete(allocationsBucket, old.AllocationUUID); err != nil {
-			return err
-		}
-
-		n.AllocationUUID = ""
+	if !n.free() {
+		return conflict("Node %s with an allocation can not have instance_uuid removed unless it is in one of allowed (%s) states or "+
+			"in maintenance mode.", n.UUID, strings.Join(configurable, ", "))
 	}
 
-	return c.unique(n, old)
+	n.AllocationUUID = ""
+
+	return c.tx.Delete(allocationsBucket, old.AllocationUUID)
 }
 
 // checkMarks are the rules of "protected" and "retired".

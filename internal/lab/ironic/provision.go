@@ -68,7 +68,7 @@ func (c *call) provision() (answer, error) {
 		return answer{}, err
 	}
 
-	if err := c.checkConductor(n, verb, o); err != nil {
+	if err := c.checkConductor(n, verb); err != nil {
 		return answer{}, err
 	}
 
@@ -104,26 +104,11 @@ func (c *call) order() (order, error) {
 func (c *call) checkOrder(o order, verb string) error {
 	deploys := verb == verbActive || verb == verbRebuild
 
-	if !blank(o.ConfigDrive) && !deploys {
-		return invalid("Adding a config drive is only supported when setting provision state to active, rebuild")
+	if err := c.checkDrive(o.ConfigDrive, deploys); err != nil {
+		return err
 	}
 
-	if drive, ok := o.ConfigDrive.(map[string]any); ok && len(drive) > 0 {
-		if c.minor < 56 {
-			return invalid("Providing a JSON object for configdrive is only supported starting with API version 1.56")
-		}
-
-		if drive["vendor_data"] != nil && c.minor < 59 {
-			return invalid("Providing vendor_data in configdrive is only supported starting with API version 1.59")
-		}
-
-		for key := range drive {
-			if !slices.Contains([]string{"meta_data", "network_data", "user_data", "vendor_data"}, key) {
-				return invalid("Invalid configdrive format: Additional properties are not allowed ('%s' was unexpected)", key)
-			}
-		}
-	}
-
+	// What a verb must bring, and what it may not.
 	switch {
 	case len(o.CleanSteps) > 0 && verb != verbClean:
 		return invalid(`"clean_steps" is only valid when setting target provision state to clean`)
@@ -144,6 +129,31 @@ func (c *call) checkOrder(o order, verb string) error {
 	}
 
 	return checkStepShapes(o)
+}
+
+func (c *call) checkDrive(v any, deploys bool) error {
+	if !blank(v) && !deploys {
+		return invalid("Adding a config drive is only supported when setting provision state to active, rebuild")
+	}
+
+	drive, ok := v.(map[string]any)
+
+	switch {
+	case !ok || len(drive) == 0:
+		return nil
+	case c.minor < 56:
+		return invalid("Providing a JSON object for configdrive is only supported starting with API version 1.56")
+	case drive["vendor_data"] != nil && c.minor < 59:
+		return invalid("Providing vendor_data in configdrive is only supported starting with API version 1.59")
+	}
+
+	for key := range drive {
+		if !slices.Contains([]string{"meta_data", "network_data", "user_data", "vendor_data"}, key) {
+			return invalid("Invalid configdrive format: Additional properties are not allowed ('%s' was unexpected)", key)
+		}
+	}
+
+	return nil
 }
 
 func checkStepShapes(o order) error {
@@ -174,8 +184,19 @@ func blank(v any) bool {
 	return v == nil || v == "" || isMap && len(m) == 0
 }
 
+// busyWords are the verbs that a node in maintenance refuses, and what the conductor calls
+// them. "manage", "provide", "inspect", "adopt" and "deleted" go through.
+var busyWords = map[string]string{
+	verbActive: "provisioning", verbRebuild: "provisioning", verbClean: "cleaning", verbService: "service",
+	verbRescue: "rescuing", verbUnrescue: "unrescuing",
+}
+
 // checkConductor refuses what the conductor refuses while it holds the lock.
-func (c *call) checkConductor(n *node, verb string, o order) error {
+func (c *call) checkConductor(n *node, verb string) error {
+	if word, ok := busyWords[verb]; ok && n.Maintenance {
+		return inMaintenance(word, n.UUID)
+	}
+
 	switch verb {
 	case verbActive, verbRebuild:
 		if verb == verbRebuild && n.Protected {
@@ -189,35 +210,19 @@ func (c *call) checkConductor(n *node, verb string, o order) error {
 		if n.Protected {
 			return protectedError(n)
 		}
-	case verbClean:
-		if n.Maintenance {
-			return inMaintenance("cleaning", n.UUID)
-		}
-	case verbService:
-		if n.Maintenance {
-			return inMaintenance("service", n.UUID)
-		}
 	case verbRescue:
-		if n.Maintenance {
-			return inMaintenance("rescuing", n.UUID)
-		}
-
 		if n.Interfaces["rescue"] == "no-rescue" {
 			return refuse(http.StatusInternalServerError, "Failed to rescue instance None for node %s: Validation failed: %s",
 				n.UUID, unsupported(n.Driver, "rescue"))
-		}
-	case verbUnrescue:
-		if n.Maintenance {
-			return inMaintenance("unrescuing", n.UUID)
 		}
 	case verbProvide:
 		if n.Retired {
 			return invalid("The providing operation can't be performed on node %s because it is retired.", n.UUID)
 		}
-	}
-
-	if why := powerProblem(n); why != "" && slices.Contains([]string{verbInspect, verbClean, verbService, verbActive, verbRebuild}, verb) {
-		return invalid("%s", why)
+	case verbInspect, verbClean, verbService:
+		if why := powerProblem(n); why != "" {
+			return invalid("%s", why)
+		}
 	}
 
 	return nil
@@ -240,7 +245,7 @@ func deployProblem(n *node) string {
 	case "ramdisk":
 		if text(n.InstanceInfo, "boot_iso") == "" && text(n.InstanceInfo, "ramdisk") == "" {
 			return "Cannot validate image information for node " + n.UUID + " because one or more parameters are missing from its " +
-				"instance_info and insufficent information is present to boot from a remote volume. Missing are: ['kernel', 'ramdisk']"
+				"instance_info and insufficient information is present to boot from a remote volume. Missing are: ['kernel', 'ramdisk']"
 		}
 	}
 

@@ -17,70 +17,77 @@ type route struct {
 
 func (h route) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.s.serve(w, r, h.run) }
 
-// routes is the API: everything that a host's life needs, and empty lists of the rest.
+// nodeRoutes are the paths of nodes.
+var nodeRoutes = map[string]endpoint{
+	"GET /v1/nodes":                                         (*call).listNodes,
+	"GET /v1/nodes/detail":                                  (*call).detailNodes,
+	"POST /v1/nodes":                                        (*call).createNode,
+	"GET /v1/nodes/{node}":                                  (*call).showNode,
+	"PATCH /v1/nodes/{node}":                                (*call).patchNode,
+	"DELETE /v1/nodes/{node}":                               (*call).deleteNode,
+	"GET /v1/nodes/{node}/states":                           (*call).showStates,
+	"PUT /v1/nodes/{node}/states/provision":                 (*call).provision,
+	"PUT /v1/nodes/{node}/states/power":                     (*call).power,
+	"PUT /v1/nodes/{node}/states/raid":                      (*call).setRAID,
+	"PUT /v1/nodes/{node}/states/boot_mode":                 (*call).setBootMode,
+	"PUT /v1/nodes/{node}/states/secure_boot":               (*call).setSecureBoot,
+	"PUT /v1/nodes/{node}/maintenance":                      (*call).setMaintenance,
+	"DELETE /v1/nodes/{node}/maintenance":                   (*call).unsetMaintenance,
+	"GET /v1/nodes/{node}/validate":                         (*call).validate,
+	"GET /v1/nodes/{node}/inventory":                        (*call).showInventory,
+	"GET /v1/nodes/{node}/traits":                           (*call).listTraits,
+	"PUT /v1/nodes/{node}/traits":                           (*call).setTraits,
+	"DELETE /v1/nodes/{node}/traits":                        (*call).clearTraits,
+	"PUT /v1/nodes/{node}/traits/{trait}":                   (*call).addTrait,
+	"DELETE /v1/nodes/{node}/traits/{trait}":                (*call).removeTrait,
+	"GET /v1/nodes/{node}/history":                          (*call).listHistory,
+	"GET /v1/nodes/{node}/history/{event}":                  (*call).showHistory,
+	"GET /v1/nodes/{node}/allocation":                       (*call).showNodeAllocation,
+	"DELETE /v1/nodes/{node}/allocation":                    (*call).deleteNodeAllocation,
+	"GET /v1/nodes/{node}/management/boot_device":           (*call).showBootDevice,
+	"PUT /v1/nodes/{node}/management/boot_device":           (*call).setBootDevice,
+	"GET /v1/nodes/{node}/vmedia":                           (*call).listMedia,
+	"POST /v1/nodes/{node}/vmedia":                          (*call).attachMedia,
+	"DELETE /v1/nodes/{node}/vmedia":                        (*call).detachMedia,
+	"GET /v1/nodes/{node}/bios":                             (*call).listBIOS,
+	"GET /v1/nodes/{node}/firmware":                         (*call).listFirmware,
+	"GET /v1/nodes/{node}/vifs":                             (*call).listVIFs,
+	"POST /v1/nodes/{node}/vifs":                            (*call).attachVIF,
+	"DELETE /v1/nodes/{node}/vifs/{vif}":                    (*call).detachVIF,
+	"GET /v1/nodes/{node}/management/boot_device/supported": (*call).supportedBootDevices,
+}
+
+// otherRoutes are everything else; what no life of a host needs is an empty list.
+var otherRoutes = map[string]endpoint{
+	"GET /v1":                    (*call).showV1,
+	"GET /v1/ports":              (*call).listPorts,
+	"GET /v1/ports/detail":       (*call).detailPorts,
+	"POST /v1/ports":             (*call).createPort,
+	"GET /v1/ports/{port}":       (*call).showPort,
+	"PATCH /v1/ports/{port}":     (*call).patchPort,
+	"DELETE /v1/ports/{port}":    (*call).deletePort,
+	"GET /v1/drivers":            (*call).listDrivers,
+	"GET /v1/drivers/{driver}":   (*call).showDriver,
+	"GET /v1/conductors":         (*call).listConductors,
+	"GET /v1/conductors/{host}":  (*call).showConductor,
+	"GET /v1/allocations":        (*call).listAllocations,
+	"POST /v1/allocations":       (*call).createAllocation,
+	"GET /v1/allocations/{a}":    (*call).showAllocation,
+	"PATCH /v1/allocations/{a}":  (*call).patchAllocation,
+	"DELETE /v1/allocations/{a}": (*call).deleteAllocation,
+	"GET /v1/chassis":            empty("chassis"),
+	"GET /v1/portgroups":         empty("portgroups"),
+	"GET /v1/deploy_templates":   empty("deploy_templates"),
+	"GET /v1/runbooks":           empty("runbooks"),
+}
+
 func (s *Service) routes() {
 	s.mux = http.NewServeMux()
 
-	for pattern, run := range map[string]endpoint{
-		"GET /v1":                                               (*call).showV1,
-		"GET /v1/nodes":                                         (*call).listNodes,
-		"GET /v1/nodes/detail":                                  (*call).detailNodes,
-		"POST /v1/nodes":                                        (*call).createNode,
-		"GET /v1/nodes/{node}":                                  (*call).showNode,
-		"PATCH /v1/nodes/{node}":                                (*call).patchNode,
-		"DELETE /v1/nodes/{node}":                               (*call).deleteNode,
-		"GET /v1/nodes/{node}/states":                           (*call).showStates,
-		"PUT /v1/nodes/{node}/states/provision":                 (*call).provision,
-		"PUT /v1/nodes/{node}/states/power":                     (*call).power,
-		"PUT /v1/nodes/{node}/states/raid":                      (*call).setRAID,
-		"PUT /v1/nodes/{node}/states/boot_mode":                 (*call).setBootMode,
-		"PUT /v1/nodes/{node}/states/secure_boot":               (*call).setSecureBoot,
-		"PUT /v1/nodes/{node}/maintenance":                      (*call).setMaintenance,
-		"DELETE /v1/nodes/{node}/maintenance":                   (*call).unsetMaintenance,
-		"GET /v1/nodes/{node}/validate":                         (*call).validate,
-		"GET /v1/nodes/{node}/inventory":                        (*call).showInventory,
-		"GET /v1/nodes/{node}/traits":                           (*call).listTraits,
-		"PUT /v1/nodes/{node}/traits":                           (*call).setTraits,
-		"DELETE /v1/nodes/{node}/traits":                        (*call).clearTraits,
-		"PUT /v1/nodes/{node}/traits/{trait}":                   (*call).addTrait,
-		"DELETE /v1/nodes/{node}/traits/{trait}":                (*call).removeTrait,
-		"GET /v1/nodes/{node}/history":                          (*call).listHistory,
-		"GET /v1/nodes/{node}/history/{event}":                  (*call).showHistory,
-		"GET /v1/nodes/{node}/allocation":                       (*call).showNodeAllocation,
-		"DELETE /v1/nodes/{node}/allocation":                    (*call).deleteNodeAllocation,
-		"GET /v1/nodes/{node}/management/boot_device":           (*call).showBootDevice,
-		"PUT /v1/nodes/{node}/management/boot_device":           (*call).setBootDevice,
-		"GET /v1/nodes/{node}/vmedia":                           (*call).listMedia,
-		"POST /v1/nodes/{node}/vmedia":                          (*call).attachMedia,
-		"DELETE /v1/nodes/{node}/vmedia":                        (*call).detachMedia,
-		"GET /v1/nodes/{node}/bios":                             (*call).listBIOS,
-		"GET /v1/nodes/{node}/firmware":                         (*call).listFirmware,
-		"GET /v1/nodes/{node}/vifs":                             (*call).listVIFs,
-		"POST /v1/nodes/{node}/vifs":                            (*call).attachVIF,
-		"DELETE /v1/nodes/{node}/vifs/{vif}":                    (*call).detachVIF,
-		"GET /v1/nodes/{node}/management/boot_device/supported": (*call).supportedBootDevices,
-
-		"GET /v1/ports":              (*call).listPorts,
-		"GET /v1/ports/detail":       (*call).detailPorts,
-		"POST /v1/ports":             (*call).createPort,
-		"GET /v1/ports/{port}":       (*call).showPort,
-		"PATCH /v1/ports/{port}":     (*call).patchPort,
-		"DELETE /v1/ports/{port}":    (*call).deletePort,
-		"GET /v1/drivers":            (*call).listDrivers,
-		"GET /v1/drivers/{driver}":   (*call).showDriver,
-		"GET /v1/conductors":         (*call).listConductors,
-		"GET /v1/conductors/{host}":  (*call).showConductor,
-		"GET /v1/allocations":        (*call).listAllocations,
-		"POST /v1/allocations":       (*call).createAllocation,
-		"GET /v1/allocations/{a}":    (*call).showAllocation,
-		"PATCH /v1/allocations/{a}":  (*call).patchAllocation,
-		"DELETE /v1/allocations/{a}": (*call).deleteAllocation,
-		"GET /v1/chassis":            empty("chassis"),
-		"GET /v1/portgroups":         empty("portgroups"),
-		"GET /v1/deploy_templates":   empty("deploy_templates"),
-		"GET /v1/runbooks":           empty("runbooks"),
-	} {
-		s.mux.Handle(pattern, route{s, run})
+	for _, table := range []map[string]endpoint{nodeRoutes, otherRoutes} {
+		for pattern, run := range table {
+			s.mux.Handle(pattern, route{s, run})
+		}
 	}
 }
 

@@ -193,7 +193,7 @@ func (p *script) around(s *Service, w http.ResponseWriter, r *http.Request, next
 
 	if t.Delay > 0 {
 		select {
-		case <-time.After(t.Delay):
+		case <-time.After(t.Delay): //nolint:forbidigo // a far side that is slow
 		case <-r.Context().Done():
 			panic(http.ErrAbortHandler)
 		}

@@ -24,10 +24,10 @@ func TestStore_aTransitionOutlivesItsProcess(t *testing.T) {
 	first.node("n", family{"redfish", "redfish-virtual-media", redfish(0)})
 	first.edit("n", map[string]any{"provision_state": "manageable"})
 	first.failNext("n", "inspect", ironic.Failure{LastError: "no luck"})
-	first.verb("n", "inspect", "")
+	first.verb("inspect", "")
 
 	second := rigOn(t, store.New(path), ironic.Options{Pace: time.Hour}) // the pace of a transition is its own
-	if n := second.rest("n", "inspect failed"); n["last_error"] != "no luck" {
+	if n := second.rest("inspect failed"); n["last_error"] != "no luck" {
 		t.Errorf("last_error %v", n["last_error"])
 	}
 }
@@ -37,7 +37,7 @@ func TestStore_twoProcessesOneClaim(t *testing.T) {
 
 	path := filepath.Join(t.TempDir(), "lab.db")
 	rigs := []rig{rigOn(t, store.New(path), ironic.Options{}), rigOn(t, store.New(path), ironic.Options{})}
-	rigs[0].fake("n")
+	rigs[0].fake()
 
 	var (
 		wg  sync.WaitGroup

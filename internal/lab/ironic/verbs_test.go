@@ -91,7 +91,7 @@ func TestProvision_everyVerbInEveryState(t *testing.T) {
 			t.Parallel()
 
 			r := newRig(t, o)
-			r.fake("n")
+			r.fake()
 
 			for state, row := range rows(t) {
 				for _, verb := range allVerbs {
@@ -104,7 +104,7 @@ func TestProvision_everyVerbInEveryState(t *testing.T) {
 						"provision_state": state, "target_provision_state": "", "maintenance": false, "walk": nil, "power": nil,
 					})
 
-					code := r.verb("n", verb, extras[verb])
+					code := r.verb(verb, extras[verb])
 					got := r.get("n")["provision_state"]
 
 					if known && (code != http.StatusAccepted || got != want) {
@@ -130,7 +130,7 @@ func TestPatch_duringATransition(t *testing.T) {
 	t.Parallel()
 
 	r := newRig(t, ironic.Options{})
-	r.fake("n")
+	r.fake()
 
 	const patch = `[{"op":"add","path":"/extra/metal3","value":{"v":1}}]`
 
@@ -174,15 +174,15 @@ func TestProvision_everyFailedStateCanBeHad(t *testing.T) {
 			t.Parallel()
 
 			r := newRig(t, ironic.Options{})
-			r.fake("n")
+			r.fake()
 			r.edit("n", map[string]any{"provision_state": c.from})
 			r.failNext("n", verb, ironic.Failure{LastError: "no luck", In: firstState[verb]})
 
-			if code := r.verb("n", verb, extras[verb]); code != http.StatusAccepted {
+			if code := r.verb(verb, extras[verb]); code != http.StatusAccepted {
 				t.Fatalf("status %d", code)
 			}
 
-			n := r.rest("n", c.end)
+			n := r.rest(c.end)
 			if n["last_error"] != "no luck" || c.target != "" && n["target_provision_state"] != c.target {
 				t.Errorf("last_error %v, target %v", n["last_error"], n["target_provision_state"])
 			}
@@ -202,19 +202,19 @@ func TestProvision_aFailureWithAFault(t *testing.T) {
 	t.Parallel()
 
 	r := newRig(t, ironic.Options{})
-	r.fake("n")
+	r.fake()
 	r.edit("n", map[string]any{"provision_state": "manageable"})
 	r.failNext("", "clean", ironic.Failure{LastError: "disk is frozen", Fault: "clean failure", After: 2 * time.Millisecond})
-	r.verb("n", "clean", extras["clean"])
+	r.verb("clean", extras["clean"])
 
-	n := r.rest("n", "clean failed")
+	n := r.rest("clean failed")
 	if n["maintenance"] != true || n["fault"] != "clean failure" {
 		t.Errorf("maintenance %v, fault %v", n["maintenance"], n["fault"])
 	}
 
-	r.verb("n", "manage", "")
+	r.verb("manage", "")
 
-	if n := r.rest("n", "manageable"); n["maintenance"] != true {
+	if n := r.rest("manageable"); n["maintenance"] != true {
 		t.Error("maintenance does not survive the way out")
 	}
 }
@@ -223,21 +223,21 @@ func TestProvision_stepsCanHold(t *testing.T) {
 	t.Parallel()
 
 	r := newRig(t, ironic.Options{})
-	r.fake("n")
+	r.fake()
 	r.edit("n", map[string]any{"provision_state": "manageable"})
-	r.verb("n", "clean", `,"clean_steps":[{"interface":"deploy","step":"hold"},{"interface":"deploy","step":"erase_devices"}]`)
-	r.rest("n", "clean hold")
+	r.verb("clean", `,"clean_steps":[{"interface":"deploy","step":"hold"},{"interface":"deploy","step":"erase_devices"}]`)
+	r.rest("clean hold")
 	time.Sleep(5 * time.Millisecond)
-	r.rest("n", "clean hold")
-	r.verb("n", "unhold", "")
-	r.rest("n", "manageable")
+	r.rest("clean hold")
+	r.verb("unhold", "")
+	r.rest("manageable")
 }
 
 func TestProvision_configDrive(t *testing.T) {
 	t.Parallel()
 
 	r := newRig(t, ironic.Options{})
-	r.fake("n")
+	r.fake()
 
 	for more, want := range map[string]int{
 		`,"configdrive":{"user_data":"x","meta_data":{},"network_data":{},"vendor_data":{}}`: http.StatusAccepted,
@@ -249,7 +249,7 @@ func TestProvision_configDrive(t *testing.T) {
 	} {
 		r.edit("n", map[string]any{"provision_state": "available", "instance_info": map[string]any{"configdrive": nil}})
 
-		if code := r.verb("n", "active", more); code != want {
+		if code := r.verb("active", more); code != want {
 			t.Errorf("%s: %d, want %d", more, code, want)
 		}
 	}
