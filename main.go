@@ -9,11 +9,15 @@ import (
 	"flag"
 	"log"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/provider"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // version is stamped by the linker.
@@ -23,6 +27,7 @@ func main() {
 	debug := flag.Bool("debug", false, "serve until interrupted, for a debugger, and print how to attach Terraform")
 	flag.Parse()
 	quiet(os.Environ())
+	survive()
 
 	err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
 		Address: provider.Address,
@@ -43,4 +48,23 @@ func quiet(environment []string) {
 	}
 
 	_ = os.Setenv("TF_LOG_SDK", "OFF")
+}
+
+// grace is how long the provider outlives SIGTERM.
+const grace = 10 * time.Second
+
+// survive puts off the end that SIGTERM asks for. CI runners and timeout(1) send it to the
+// whole process group, Terraform included: Terraform then asks the provider to stop, and
+// what a verb returns within the grace is what reaches the state. (The plugin library
+// ignores SIGINT for the same reason.)
+func survive() {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM)
+
+	go func() {
+		<-asked
+		_ = wait.Sleep(context.Background(), grace)
+
+		os.Exit(int(syscall.SIGTERM) + 128)
+	}()
 }

@@ -42,6 +42,8 @@ type Backend interface {
 	// Missing tells how many hosts a refresh found gone, and All what is there.
 	Missing() int
 	All(ctx context.Context) ([]Seen, error)
+	// Forget drops the shared list; the next refresh reads it anew.
+	Forget()
 
 	// Look returns the record as it is now. The id may be a UUID or a node name.
 	Look(ctx context.Context, id string) (Seen, error)

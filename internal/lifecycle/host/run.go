@@ -41,6 +41,7 @@ type Run struct {
 	entered   time.Time // when the phase began
 	faultAt   time.Time
 	written   bool
+	opaque    bool // a transition was begun that may end before the first look shows it
 }
 
 // Settled reports whether the settings that the user wants were written to the far side.
@@ -55,6 +56,8 @@ func (r *Run) To(ctx context.Context, seen Seen) (Seen, error) {
 	r.note(seen)
 
 	seen, err := lifecycle.Drive[Seen, Step](ctx, r, seen)
+	r.Backend.Forget() // who reads after this run must not be answered from a list of before its end
+
 	if err == nil && r.Goal != Deleted {
 		r.written = true
 	}
@@ -118,7 +121,9 @@ func (r *Run) Look(ctx context.Context, seen Seen, within time.Duration) (Seen, 
 	after.Node = glance.Onto(seen.Node)
 
 	// The record itself changes only in some transitions; then the cheap look is not enough.
-	if stale(before, after.Node.ProvisionState) {
+	if Resting(after.Node.ProvisionState) && (r.opaque || stale(before, after.Node.ProvisionState)) {
+		r.opaque = false
+
 		if after, err = r.Backend.Look(ctx, id); gone(err) {
 			return Seen{}, nil
 		} else if err != nil {

@@ -194,3 +194,24 @@ func (s Seen) Conditions() map[string]string {
 
 	return c
 }
+
+// UnhealthyReason is why a cluster calls the host unhealthy, empty where none does. Other
+// writers may have put anything there.
+func (j Journal) UnhealthyReason() string {
+	switch v := j.Unhealthy.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		if !v {
+			return ""
+		}
+	case map[string]any:
+		if why, ok := v["reason"].(string); ok && why != "" {
+			return why
+		}
+	}
+
+	return "unhealthy"
+}

@@ -133,6 +133,8 @@ func (r *Run) begin(ctx context.Context, seen Seen, step Step) (Seen, error) {
 		}
 	}
 
+	r.opaque = r.opaque || step == Inspect || step == Undeploy || step == Rebuild || step == Adopt
+
 	return seen, r.Backend.Start(ctx, seen, r.Wanted, verbOf(step))
 }
 

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -181,28 +179,11 @@ func interrupted(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled)
 }
 
-// sentence makes an error a sentence that begins with a capital letter.
-func sentence(err error) string { return sentenceOf(err.Error()) }
+// sentence makes an error a sentence.
+func sentence(err error) string { return value.Sentence(err) }
 
-func sentenceOf(s string) string {
-	s = strings.TrimSpace(s)
-
-	first, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return s
-	}
-
-	// "bmc.address" and other names stay as they are spelled.
-	if word, _, _ := strings.Cut(s, " "); !strings.ContainsAny(word, "._=\"") {
-		s = string(unicode.ToUpper(first)) + s[size:]
-	}
-
-	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") {
-		return s
-	}
-
-	return s + "."
-}
+// sentenceOf makes a text a sentence.
+func sentenceOf(s string) string { return value.Sentence(errors.New(s)) }
 
 func documentValue(m map[string]any) value.Document {
 	doc, err := json.Marshal(m)

@@ -46,7 +46,7 @@ func (m *model) fill(ctx context.Context, s host.Seen, endpoint string, refresh 
 	put(refresh, &m.Health, value.String(n.Health))
 	put(refresh, &m.IronicState, value.String(string(n.ProvisionState)))
 	put(refresh, &m.Driver, value.String(n.Driver))
-	put(refresh, &m.Unhealthy, types.BoolValue(unhealthy(j)))
+	put(refresh, &m.Unhealthy, value.String(j.UnhealthyReason()))
 	put(refresh, &m.Conditions, value.StringMap(s.Conditions()))
 	put(refresh, &m.Applied, m.applied(ctx, s, diags))
 	put(refresh, &m.Consumer, m.consumer(ctx, s, diags))
@@ -88,19 +88,6 @@ func (m *model) fillHardware(raw []byte, force bool) []string {
 	}
 
 	return warnings
-}
-
-func unhealthy(j host.Journal) bool {
-	switch v := j.Unhealthy.(type) {
-	case nil:
-		return false
-	case bool:
-		return v
-	case string:
-		return v != "" && v != "false"
-	default:
-		return true
-	}
 }
 
 func (m *model) applied(ctx context.Context, s host.Seen, diags *diag.Diagnostics) types.Object {

@@ -86,7 +86,7 @@ type model struct {
 	Health            types.String `tfsdk:"health"`
 	IronicState       types.String `tfsdk:"ironic_state"`
 	Driver            types.String `tfsdk:"driver"`
-	Unhealthy         types.Bool   `tfsdk:"unhealthy"`
+	Unhealthy         types.String `tfsdk:"unhealthy"`
 	Hardware          types.Object `tfsdk:"hardware"`
 	Applied           types.Object `tfsdk:"applied"`
 	Consumer          types.Object `tfsdk:"consumer"`

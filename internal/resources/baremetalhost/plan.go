@@ -136,13 +136,13 @@ func (m *model) planUpdate(ctx context.Context, state, config model, d host.Defa
 
 	m.OperationalStatus = types.StringValue("OK")
 
-	m.price(ctx, state, config, d, goal, diags)
+	reasons := m.price(ctx, state, config, d, goal, diags)
 	m.refuse(ctx, state, diags)
-	m.open(ctx, state)
+	m.open(ctx, state, len(reasons) > 0)
 }
 
 // open marks as unknown what an update may move; a plan without changes shows none of it.
-func (m *model) open(ctx context.Context, state model) {
+func (m *model) open(ctx context.Context, state model, deploys bool) {
 	if m.same(state) {
 		// The framework opens computed values once anything differs from the configuration's
 		// point of view; where nothing does, they are what they were.
@@ -154,10 +154,15 @@ func (m *model) open(ctx context.Context, state model) {
 	m.ErrorType, m.ErrorMessage, m.Health, m.IronicState = types.StringUnknown(), types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
 	m.PoweredOn = types.BoolUnknown()
 	m.Conditions = types.MapUnknown(types.StringType)
-	m.Applied = types.ObjectUnknown(state.Applied.AttributeTypes(ctx))
-	m.Consumer = types.ObjectUnknown(state.Consumer.AttributeTypes(ctx))
-	m.Endpoint = types.StringUnknown()
-	m.Driver = types.StringUnknown()
+
+	if deploys || !m.ProvisioningState.Equal(state.ProvisioningState) || !m.ReprovisionTriggers.Equal(state.ReprovisionTriggers) {
+		m.Applied = types.ObjectUnknown(state.Applied.AttributeTypes(ctx))
+		m.Consumer = types.ObjectUnknown(state.Consumer.AttributeTypes(ctx))
+	}
+
+	if !m.BMC.Equal(state.BMC) || state.IronicState.IsNull() {
+		m.Driver = types.StringUnknown()
+	}
 
 	if !m.InspectTrigger.Equal(state.InspectTrigger) || state.Hardware.IsNull() {
 		m.Hardware = hardwarevalue.Unknown()

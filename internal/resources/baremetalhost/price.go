@@ -51,8 +51,8 @@ func (m model) reprovision(ctx context.Context, state, config model, d host.Defa
 }
 
 // price warns of what an update does to a machine that runs. Each warning names its host
-// in the summary, because Terraform folds equal summaries.
-func (m model) price(ctx context.Context, state, config model, d host.Defaults, goal host.Goal, diags *diag.Diagnostics) {
+// in the summary, because Terraform folds equal summaries. It returns what overwrites the disk.
+func (m model) price(ctx context.Context, state, config model, d host.Defaults, goal host.Goal, diags *diag.Diagnostics) []string {
 	name := m.label()
 	reasons := m.reprovision(ctx, state, config, d, diags)
 	gone := state.IronicState.IsNull() && !state.Applied.IsNull()
@@ -66,7 +66,7 @@ func (m model) price(ctx context.Context, state, config model, d host.Defaults, 
 		if m.Reprovision.ValueString() == "deny" {
 			diags.AddAttributeError(path.Root("reprovision"), "Host "+name+" may not be undeployed", "The image was taken out of the configuration, and reprovision is \"deny\".")
 
-			return
+			return nil
 		}
 
 		diags.AddWarning("Host "+name+" will be undeployed", "The image was taken out of the configuration: the machine is cleaned (automated_cleaning_mode = \""+m.AutomatedCleaningMode.ValueString()+"\") and becomes available.")
@@ -85,6 +85,8 @@ func (m model) price(ctx context.Context, state, config model, d host.Defaults, 
 	if !m.InspectTrigger.Equal(state.InspectTrigger) && !m.InspectTrigger.IsNull() && !state.isProvisioned() {
 		diags.AddWarning("Host "+name+" will be inspected again", "inspect_trigger changed; the machine boots a ramdisk.")
 	}
+
+	return reasons
 }
 
 func (m model) priceOfDisk(ctx context.Context, state model, reasons []string, diags *diag.Diagnostics) {

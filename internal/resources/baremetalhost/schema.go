@@ -266,7 +266,7 @@ func computedAttributes() map[string]schema.Attribute {
 		"health":             word("Health that the BMC reports (`OK`, `Warning`, `Critical`); needs Ironic API 1.109."),
 		"ironic_state":       word("Provision state in Ironic's words."),
 		"driver":             word("Driver of the node."),
-		"unhealthy":          schema.BoolAttribute{Computed: true, PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()}, MarkdownDescription: "Whether a cluster marked the host as unhealthy."},
+		"unhealthy":          word("Why a cluster does not choose this host any more; null where it is well."),
 		"hardware": schema.SingleNestedAttribute{Computed: true, Attributes: hardwarevalue.Attributes(), PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
 			MarkdownDescription: "Inventory of the machine, in the shape of Metal3's `HardwareData`. Changes only by inspection."},
 		"applied": schema.SingleNestedAttribute{Computed: true, Attributes: appliedAttributes(), PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},

@@ -6,7 +6,6 @@
 package hostvalue
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func Values(s host.Seen, hardware types.Object) map[string]attr.Value {
 		"labels":             value.StringMapOrEmpty(j.Labels),
 		"annotations":        value.StringMapOrEmpty(j.Annotations),
 		"failure_domain":     value.String(j.FailureDomain),
-		"unhealthy":          value.String(reason(j.Unhealthy)),
+		"unhealthy":          value.String(j.UnhealthyReason()),
 		"fabric_machine_id":  value.String(j.FabricMachineID),
 		"provisioning_state": value.String(s.ProvisioningState()),
 		"operational_status": value.String(s.OperationalStatus()),
@@ -83,23 +82,6 @@ func Values(s host.Seen, hardware types.Object) map[string]attr.Value {
 // Object is one host of a list.
 func Object(s host.Seen, hardware types.Object) types.Object {
 	return types.ObjectValueMust(objectTypes, Values(s, hardware)) // a test makes one
-}
-
-// reason is why a cluster calls a host unhealthy; other writers may have put anything there.
-func reason(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	default:
-		doc, err := json.Marshal(v)
-		if err != nil {
-			return "unhealthy"
-		}
-
-		return string(doc)
-	}
 }
 
 func traits(all []string) types.Set {

@@ -82,6 +82,9 @@ func (b *Backend) All(ctx context.Context) ([]host.Seen, error) {
 	return out, nil
 }
 
+// Forget implements [host.Backend].
+func (b *Backend) Forget() { b.fleet.Forget() }
+
 // Look implements [host.Backend].
 func (b *Backend) Look(ctx context.Context, id string) (host.Seen, error) {
 	n, err := b.client.Node(ctx, id)
