@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/provider"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // version is stamped by the linker.
@@ -63,8 +62,6 @@ func survive() {
 
 	go func() {
 		<-asked
-		_ = wait.Sleep(context.Background(), grace)
-
-		os.Exit(int(syscall.SIGTERM) + 128)
+		time.AfterFunc(grace, func() { os.Exit(int(syscall.SIGTERM) + 128) })
 	}()
 }

@@ -114,6 +114,7 @@ func (j Journal) finished(w Wanted, goal Goal) Journal {
 	case Available:
 		// What had been deployed is gone; a later deployment starts from nothing.
 		j.Applied, j.TriggersSHA256 = Applied{}, ""
+	default: // what was deployed by others is not ours to note
 	}
 
 	return j

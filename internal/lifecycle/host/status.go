@@ -170,6 +170,7 @@ func (s Seen) Conditions() map[string]string {
 		c["AvailableForProvisioning"] = "True/Available"
 	case PhaseProvisioned, PhaseExternallyProvisioned:
 		c["Provisioned"], c["Ready"] = "True/Provisioned", "True/Provisioned"
+	default: // phases of a deletion, which no look shows
 	}
 
 	switch status {

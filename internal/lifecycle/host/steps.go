@@ -170,6 +170,7 @@ func (r *Run) enter(seen Seen, step Step) Journal {
 		if r.Wanted.Image != nil || r.Wanted.CustomDeploy != nil {
 			j.Applied.InstanceUUID = r.Wanted.claim()
 		}
+	default: // nothing but the phase
 	}
 
 	return j
@@ -242,6 +243,7 @@ func (r *Run) power(ctx context.Context, seen Seen, step Step) error {
 		}
 	case VerifyBMC:
 		return r.verify(ctx, seen)
+	default: // the step is the target
 	}
 
 	r.pressed, r.pressedOn, r.moved = time.Now(), seen, false

@@ -54,7 +54,7 @@ func (m *model) fill(ctx context.Context, s host.Seen, endpoint string, refresh 
 	put(refresh, &m.ResourceClass, value.String(n.ResourceClass))
 	put(refresh, &m.Owner, value.String(n.Owner))
 	put(refresh, &m.Traits, value.StringSet(n.Traits))
-	put(refresh && (known(m.InstanceUUID) == false), &m.InstanceUUID, value.String(n.InstanceUUID))
+	put(refresh && !known(m.InstanceUUID), &m.InstanceUUID, value.String(n.InstanceUUID))
 
 	if !known(m.InstanceUUID) {
 		m.InstanceUUID = types.StringValue(host.Claim(m.Namespace.ValueString(), m.Name.ValueString()))

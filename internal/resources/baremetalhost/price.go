@@ -130,7 +130,7 @@ func (m model) priceOfData(state model, reasons []string, diags *diag.Diagnostic
 }
 
 // refuse refuses transitions that upstream refuses, too.
-func (m model) refuse(ctx context.Context, state model, diags *diag.Diagnostics) {
+func (m model) refuse(state model, diags *diag.Diagnostics) {
 	now, before := m.ExternallyProvisioned.ValueBool(), state.ExternallyProvisioned.ValueBool()
 
 	if now && !before && state.ProvisioningState.ValueString() != string(host.PhaseAvailable) && state.ProvisioningState.ValueString() != string(host.PhaseExternallyProvisioned) {

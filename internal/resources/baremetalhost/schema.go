@@ -100,13 +100,17 @@ func texts(description string, keys ...string) schema.MapAttribute {
 func identityAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id": schema.StringAttribute{Computed: true, PlanModifiers: stable(), MarkdownDescription: "UUID of the node in Ironic. It never changes, not even when the node has to be enrolled again."},
-		"name": schema.StringAttribute{Required: true, MarkdownDescription: "Name of the host: letters, digits, `.`, `_`, `-`, and not a UUID. A change renames in place; a deployed system keeps its host name.",
+		"name": schema.StringAttribute{
+			Required: true, MarkdownDescription: "Name of the host: letters, digits, `.`, `_`, `-`, and not a UUID. A change renames in place; a deployed system keeps its host name.",
 			Validators: []validator.String{
 				stringvalidator.RegexMatches(hostName, "a host's name has only letters, digits, dots, underscores and hyphens"),
 				notUUID{},
-			}},
-		"namespace": schema.StringAttribute{Optional: true, Computed: true, PlanModifiers: stable(), Validators: []validator.String{stringvalidator.RegexMatches(hostName, "a namespace has only letters, digits, dots, underscores and hyphens")},
-			MarkdownDescription: "Namespace of the host. Default: the provider's `namespace`."},
+			},
+		},
+		"namespace": schema.StringAttribute{
+			Optional: true, Computed: true, PlanModifiers: stable(), Validators: []validator.String{stringvalidator.RegexMatches(hostName, "a namespace has only letters, digits, dots, underscores and hyphens")},
+			MarkdownDescription: "Namespace of the host. Default: the provider's `namespace`.",
+		},
 		"node_name":         schema.StringAttribute{Computed: true, PlanModifiers: stable(), MarkdownDescription: "Name of the node in Ironic: `namespace~name`, as the baremetal-operator names it. An imported node keeps its name until `name` or `namespace` changes."},
 		"instance_uuid":     schema.StringAttribute{Optional: true, Computed: true, PlanModifiers: stable(), Validators: []validator.String{stringvalidator.RegexMatches(uuidShape, "this must be a UUID")}, MarkdownDescription: "The claim that a deployment puts on the node (`instance_uuid`), and the `uuid` of its metadata. Default: a version 5 UUID of `host/<namespace>/<name>`. A change takes effect at the next deployment."},
 		"description":       text("Free text, kept with the node. Changed in place."),
@@ -126,30 +130,42 @@ func accessAttributes() map[string]schema.Attribute {
 				"address": schema.StringAttribute{Required: true, Validators: []validator.String{bmcAddress{}}, MarkdownDescription: "Address in the baremetal-operator's spelling, for instance `redfish-virtualmedia+https://10.0.0.7/redfish/v1/Systems/1` or `ipmi://10.0.0.7`. " +
 					"A change rewrites `driver_info` in place and tries it; another scheme changes driver and interfaces, too. No credentials in it."},
 				"username": text("User name. Default: the provider's `bmc` settings for this host. Changed in place and tried."),
-				"password_wo": schema.StringAttribute{Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "Password, never stored in the state. Sent again when `password_wo_version` changes.",
-					Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRelative().AtParent().AtName("password_wo_version"))}},
-				"password_wo_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Increase it to send `password_wo` again.",
-					Validators: []validator.Int64{int64validator.AlsoRequires(path.MatchRelative().AtParent().AtName("username"))}},
-				"password": schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: "Password, kept in the state; for clients without write-only attributes.",
-					Validators: []validator.String{stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("password_wo"))}},
+				"password_wo": schema.StringAttribute{
+					Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "Password, never stored in the state. Sent again when `password_wo_version` changes.",
+					Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRelative().AtParent().AtName("password_wo_version"))},
+				},
+				"password_wo_version": schema.Int64Attribute{
+					Optional: true, MarkdownDescription: "Increase it to send `password_wo` again.",
+					Validators: []validator.Int64{int64validator.AlsoRequires(path.MatchRelative().AtParent().AtName("username"))},
+				},
+				"password": schema.StringAttribute{
+					Optional: true, Sensitive: true, MarkdownDescription: "Password, kept in the state; for clients without write-only attributes.",
+					Validators: []validator.String{stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("password_wo"))},
+				},
 				"disable_certificate_verification": schema.BoolAttribute{Optional: true, MarkdownDescription: "Do not verify the BMC's TLS certificate. Default `false`."},
-				"verify_ca": schema.StringAttribute{Optional: true, MarkdownDescription: "Path, on the conductor, of the CA bundle that signs the BMC's certificate.",
-					Validators: []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("disable_certificate_verification"))}},
+				"verify_ca": schema.StringAttribute{
+					Optional: true, MarkdownDescription: "Path, on the conductor, of the CA bundle that signs the BMC's certificate.",
+					Validators: []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("disable_certificate_verification"))},
+				},
 				"driver_info": schema.MapAttribute{Optional: true, Sensitive: true, ElementType: types.StringType, MarkdownDescription: "More keys for the node's `driver_info`, merged last."},
 			},
 		},
 		"interfaces": texts("Interfaces of Ironic by kind, over what the BMC address implies. On a machine that runs they are changed within maintenance.",
 			"bios", "boot", "console", "deploy", "firmware", "inspect", "management", "network", "power", "raid", "rescue", "storage", "vendor"),
-		"boot_mac_address": schema.StringAttribute{CustomType: value.MACType{}, Optional: true, Computed: true,
+		"boot_mac_address": schema.StringAttribute{
+			CustomType: value.MACType{}, Optional: true, Computed: true,
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), value.KeepSpelling(value.MAC{})},
-			MarkdownDescription: "MAC address that the machine boots from. Required by `libvirt` addresses and where inspection is disabled; else taken from the inventory. Any spelling."},
-		"ports": schema.ListNestedAttribute{Optional: true, Computed: true, PlanModifiers: []planmodifier.List{listplanmodifier.UseStateForUnknown()}, MarkdownDescription: "Network ports of the node. Default: as inspection found them, and one for `boot_mac_address`. A list that is given is made complete: other ports are removed.",
+			MarkdownDescription: "MAC address that the machine boots from. Required by `libvirt` addresses and where inspection is disabled; else taken from the inventory. Any spelling.",
+		},
+		"ports": schema.ListNestedAttribute{
+			Optional: true, Computed: true, PlanModifiers: []planmodifier.List{listplanmodifier.UseStateForUnknown()}, MarkdownDescription: "Network ports of the node. Default: as inspection found them, and one for `boot_mac_address`. A list that is given is made complete: other ports are removed.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"mac":              schema.StringAttribute{CustomType: value.MACType{}, Required: true, MarkdownDescription: "MAC address."},
 				"pxe_enabled":      flag(true, "Whether the machine may boot from this port. Default `true`."),
 				"physical_network": text("Physical network that the port is on."),
 				"local_link":       texts("The switch's end of the cable (`switch_id`, `port_id`, `switch_info`)."),
-			}}},
+			}},
+		},
 	}
 }
 
@@ -163,15 +179,19 @@ func machineAttributes() map[string]schema.Attribute {
 		"automated_cleaning_mode": choice("metadata", "`metadata` (erase partition tables before and after each use) or `disabled`. Default `metadata`.", "metadata", "disabled"),
 		"inspection_mode":         choice("agent", "`agent` (boot a ramdisk that looks), `fast` (ask the BMC; Redfish only) or `disabled` (then `boot_mac_address` is required). Default `agent`.", "agent", "fast", "disabled"),
 		"inspect_trigger":         text("Any text; a change inspects the machine again. Refused while it is provisioned."),
-		"preprovisioning_network_data": schema.StringAttribute{CustomType: value.DocumentType{}, Optional: true, PlanModifiers: []planmodifier.String{value.KeepSpelling(value.Document{})},
-			MarkdownDescription: "Network data (YAML or JSON) of the ramdisk. Changed in place, and cleared when removed."},
-		"deploy_image": schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "The ramdisk that Ironic boots on this machine. Default: the provider's, else Ironic's own.",
+		"preprovisioning_network_data": schema.StringAttribute{
+			CustomType: value.DocumentType{}, Optional: true, PlanModifiers: []planmodifier.String{value.KeepSpelling(value.Document{})},
+			MarkdownDescription: "Network data (YAML or JSON) of the ramdisk. Changed in place, and cleared when removed.",
+		},
+		"deploy_image": schema.SingleNestedAttribute{
+			Optional: true, MarkdownDescription: "The ramdisk that Ironic boots on this machine. Default: the provider's, else Ironic's own.",
 			Attributes: map[string]schema.Attribute{
 				"kernel_url":           text("URL of the kernel."),
 				"ramdisk_url":          text("URL of the ramdisk; needs `kernel_url`."),
 				"iso_url":              text("URL of an ISO, used where the BMC boots one."),
 				"kernel_append_params": text("More kernel parameters; `%default%` stands for Ironic's own."),
-			}},
+			},
+		},
 		"conductor_group": schema.StringAttribute{Optional: true, Computed: true, PlanModifiers: stable(), MarkdownDescription: "Group of conductors that look after the node. Left alone where it is not given."},
 		"resource_class":  schema.StringAttribute{Optional: true, Computed: true, PlanModifiers: stable(), MarkdownDescription: "Resource class, for allocations. Left alone where it is not given."},
 		"owner":           schema.StringAttribute{Optional: true, Computed: true, PlanModifiers: stable(), MarkdownDescription: "Owner in Ironic. Left alone where it is not given."},
@@ -184,23 +204,30 @@ func machineAttributes() map[string]schema.Attribute {
 func deploymentAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"externally_provisioned": flag(false, "The machine runs what somebody else put on it: only power and settings are managed, it is never inspected, deployed or cleaned. Default `false`."),
-		"image": schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "Image to deploy. Another image **overwrites the disk** in place, see `reprovision` and `reprovision_on`.",
+		"image": schema.SingleNestedAttribute{
+			Optional: true, MarkdownDescription: "Image to deploy. Another image **overwrites the disk** in place, see `reprovision` and `reprovision_on`.",
 			Attributes: map[string]schema.Attribute{
 				"url":           schema.StringAttribute{Required: true, MarkdownDescription: "URL of the image (`http`, `https`, `file` on the conductor, or `oci`)."},
 				"checksum":      text("Checksum, or the URL of a file of checksums. Required unless the URL is `oci://…` or the format `live-iso`."),
 				"checksum_type": schema.StringAttribute{Optional: true, Validators: oneOf("md5", "sha256", "sha512", "auto"), MarkdownDescription: "`md5`, `sha256`, `sha512` or `auto`. Default: by the length of the checksum."},
 				"format":        schema.StringAttribute{Optional: true, Validators: oneOf("raw", "qcow2", "vdi", "vmdk", "live-iso"), MarkdownDescription: "`raw`, `qcow2`, `vdi`, `vmdk`, or `live-iso` (booted, never written to a disk)."},
-				"pull_secret_wo": schema.StringAttribute{Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "`user:password` for an `oci://` image, never stored in the state.",
-					Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRelative().AtParent().AtName("pull_secret_wo_version"))}},
+				"pull_secret_wo": schema.StringAttribute{
+					Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "`user:password` for an `oci://` image, never stored in the state.",
+					Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRelative().AtParent().AtName("pull_secret_wo_version"))},
+				},
 				"pull_secret_wo_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Increase it to use another `pull_secret_wo` from the next deployment on."},
-			}},
-		"custom_deploy": schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "A deploy step of the ramdisk that takes the place of writing an image.",
+			},
+		},
+		"custom_deploy": schema.SingleNestedAttribute{
+			Optional: true, MarkdownDescription: "A deploy step of the ramdisk that takes the place of writing an image.",
 			Attributes: map[string]schema.Attribute{
 				"method":   schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}, MarkdownDescription: "Name of the step. A change re-provisions."},
 				"args":     texts("Arguments of the step."),
 				"priority": schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.Between(1, 99)}, MarkdownDescription: "Priority of the step. Default `80`."},
-			}},
-		"root_device_hints": schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "Which disk the image goes to; all hints must match. Without hints the ramdisk takes the smallest disk above 4 GiB. Used at the next deployment.",
+			},
+		},
+		"root_device_hints": schema.SingleNestedAttribute{
+			Optional: true, MarkdownDescription: "Which disk the image goes to; all hints must match. Without hints the ramdisk takes the smallest disk above 4 GiB. Used at the next deployment.",
 			Attributes: map[string]schema.Attribute{
 				"device_name":          text("`/dev/NAME` or `/dev/disk/by-path/NAME`."),
 				"hctl":                 text("SCSI address."),
@@ -212,7 +239,8 @@ func deploymentAttributes() map[string]schema.Attribute {
 				"wwn_with_extension":   text("World wide name with the vendor's extension."),
 				"wwn_vendor_extension": text("Vendor's extension of the world wide name."),
 				"rotational":           schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether it is a rotating disk."},
-			}},
+			},
+		},
 		"user_data":            schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: "User data of the config drive. A change takes effect at the next deployment, or makes one, see `reprovision_on`."},
 		"user_data_wo":         schema.StringAttribute{Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "As `user_data`, never stored in the state.", Validators: []validator.String{stringvalidator.ConflictsWith(path.MatchRoot("user_data")), stringvalidator.AlsoRequires(path.MatchRoot("user_data_wo_version"))}},
 		"user_data_wo_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Increase it when `user_data_wo` changes."},
@@ -230,10 +258,12 @@ func document(description string) schema.StringAttribute {
 func behaviourAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"reprovision": choice("allow", "`allow`, or `deny`: a change that would overwrite the disk is a plan error, and the node is protected in Ironic while it is active. Default `allow`.", "allow", "deny"),
-		"reprovision_on": schema.SetAttribute{Optional: true, Computed: true, ElementType: types.StringType,
+		"reprovision_on": schema.SetAttribute{
+			Optional: true, Computed: true, ElementType: types.StringType,
 			Default:             setdefault.StaticValue(types.SetValueMust(types.StringType, []attr.Value{types.StringValue(host.OnImageURL), types.StringValue(host.OnImageChecksum), types.StringValue(host.OnImageFormat)})),
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.OneOf(host.ReprovisionKeys...))},
-			MarkdownDescription: "Changes that overwrite the disk of a provisioned host: `image_url`, `image_checksum`, `image_format` (the default), `user_data`, `network_data`, `meta_data`, `root_device_hints`, `boot_mode`."},
+			MarkdownDescription: "Changes that overwrite the disk of a provisioned host: `image_url`, `image_checksum`, `image_format` (the default), `user_data`, `network_data`, `meta_data`, `root_device_hints`, `boot_mode`.",
+		},
 		"reprovision_triggers":  texts("Any change of these values overwrites the disk of a provisioned host."),
 		"reprovision_method":    choice("redeploy", "`redeploy` (undeploy, clean, deploy) or `rebuild` (Ironic's rebuild: no cleaning in between). Default `redeploy`.", "redeploy", "rebuild"),
 		"reboot_trigger":        text("Any text; a change reboots the machine once."),
@@ -267,16 +297,22 @@ func computedAttributes() map[string]schema.Attribute {
 		"ironic_state":       word("Provision state in Ironic's words."),
 		"driver":             word("Driver of the node."),
 		"unhealthy":          word("Why a cluster does not choose this host any more; null where it is well."),
-		"hardware": schema.SingleNestedAttribute{Computed: true, Attributes: hardwarevalue.Attributes(), PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
-			MarkdownDescription: "Inventory of the machine, in the shape of Metal3's `HardwareData`. Changes only by inspection."},
-		"applied": schema.SingleNestedAttribute{Computed: true, Attributes: appliedAttributes(), PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
-			MarkdownDescription: "What was deployed last, as far as the node and its journal tell."},
-		"consumer": schema.SingleNestedAttribute{Computed: true, PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()}, MarkdownDescription: "Who deploys on the host, as its claim says.",
+		"hardware": schema.SingleNestedAttribute{
+			Computed: true, Attributes: hardwarevalue.Attributes(), PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
+			MarkdownDescription: "Inventory of the machine, in the shape of Metal3's `HardwareData`. Changes only by inspection.",
+		},
+		"applied": schema.SingleNestedAttribute{
+			Computed: true, Attributes: appliedAttributes(), PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
+			MarkdownDescription: "What was deployed last, as far as the node and its journal tell.",
+		},
+		"consumer": schema.SingleNestedAttribute{
+			Computed: true, PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()}, MarkdownDescription: "Who deploys on the host, as its claim says.",
 			Attributes: map[string]schema.Attribute{
 				"kind": schema.StringAttribute{Computed: true, MarkdownDescription: "`host`, `machine` (of a cluster), or `instance` (somebody else)."},
 				"name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name, where it is known."},
 				"id":   schema.StringAttribute{Computed: true, MarkdownDescription: "The claim."},
-			}},
+			},
+		},
 		"conditions": schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Conditions of the baremetal-operator, each as `Status/Reason`."},
 	}
 }

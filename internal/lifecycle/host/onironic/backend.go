@@ -130,6 +130,7 @@ func (b *Backend) Start(ctx context.Context, s host.Seen, w host.Wanted, verb ir
 		if s.Node.ProvisionState == ironic.WaitCallBack && b.client.Require(ctx, 110, "abort of a deployment") != nil {
 			p.Target = ironic.VerbDeleted // what older services offer instead
 		}
+	default: // the verb is all there is to say
 	}
 
 	return missing(b.client.Provision(ctx, s.Node.UUID, p))
