@@ -295,7 +295,8 @@ func (f *far) wait(node, want string) map[string]any {
 			return n
 		}
 
-		if strings.HasSuffix(state, "failed") || state == "error" {
+		// a failure that is wanted may still hold its lock
+		if state != want && (strings.HasSuffix(state, "failed") || state == "error") {
 			break
 		}
 	}
