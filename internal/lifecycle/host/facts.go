@@ -113,7 +113,9 @@ func Observe(s Seen, w Wanted, goal Goal, differs []string, m memory) Facts {
 		Tried: m.tried, Attempts: w.ProvisionAttempts,
 	}
 
-	f.Consumed = f.Claim == ClaimForeign
+	// A host without an image here on which something runs that no plan spoke of is somebody
+	// else's, also where no claim says so.
+	f.Consumed = f.Claim == ClaimForeign || (goal == Available && n.ProvisionState == ironic.Active && !w.Reprovision.Consent)
 	f.NotOurs, f.Stranger = s.ownership(w, m)
 	f.NeedsInspection, f.NeedsExamination = s.inspection(w)
 
@@ -122,7 +124,7 @@ func Observe(s Seen, w Wanted, goal Goal, differs []string, m memory) Facts {
 		f.AsWanted, f.Difference = len(diff) == 0, strings.Join(diff, ", ")
 		f.Unmanaged = f.External && !slices.Contains(diff, "reprovision_triggers")
 
-		if w.Reprovision.Record && f.External {
+		if w.Reprovision.Record {
 			f.AsWanted, f.Unmanaged = true, false
 		}
 	}

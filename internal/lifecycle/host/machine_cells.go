@@ -148,14 +148,9 @@ func deployed(f Facts) (Step, error) {
 	}
 }
 
-// vacate undeploys a host of which the image was taken out of the configuration.
-func vacate(f Facts) (Step, error) {
-	if !f.Consent {
-		return "", &StuckError{f.State, Available, "the host runs an operating system, and the plan did not say that it would be wiped; plan again"}
-	}
-
-	return undeploy(f)
-}
+// vacate undeploys a host of which the image was taken out of the configuration; without
+// consent the guard keeps it from getting here.
+func vacate(f Facts) (Step, error) { return undeploy(f) }
 
 // undeploy undeploys what is proved to be ours.
 func undeploy(f Facts) (Step, error) {

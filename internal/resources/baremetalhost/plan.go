@@ -130,7 +130,7 @@ func (m *model) planUpdate(ctx context.Context, state, config model, d host.Defa
 	}
 
 	goal := m.goalNow(ctx, state, diags)
-	if !m.consumed(ctx, diags) && !state.consumed(ctx, diags) && !m.Online.IsUnknown() && !m.ExternallyProvisioned.IsUnknown() {
+	if !m.left(ctx, state, diags) && !m.Online.IsUnknown() && !m.ExternallyProvisioned.IsUnknown() {
 		m.ProvisioningState = types.StringValue(string(host.PhaseOf(goal)))
 	}
 

@@ -62,7 +62,7 @@ func (m model) price(ctx context.Context, state, config model, d host.Defaults, 
 		m.priceOfDisk(ctx, state, reasons, diags)
 	case gone:
 		diags.AddWarning("Host "+name+" will be enrolled again", "Its node is gone from Ironic. It is registered under the same UUID and adopted; the disk is not touched.")
-	case goal == host.Available && state.isProvisioned() && !m.consumed(ctx, diags):
+	case goal == host.Available && state.isProvisioned() && !m.left(ctx, state, diags):
 		if m.Reprovision.ValueString() == "deny" {
 			diags.AddAttributeError(path.Root("reprovision"), "Host "+name+" may not be undeployed", "The image was taken out of the configuration, and reprovision is \"deny\".")
 

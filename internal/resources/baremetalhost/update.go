@@ -92,7 +92,7 @@ func (m model) wantedUpdate(ctx context.Context, state, config model, d host.Def
 	w.BMC.Rewrite = m.bmcChanged(ctx, state, diags)
 
 	reasons := m.reprovision(ctx, state, config, d, diags)
-	w.Reprovision.Consent = len(reasons) > 0 || !state.isProvisioned() || m.goal() == host.Available
+	w.Reprovision.Consent = len(reasons) > 0 || m.goal() == host.Provisioned && !state.isProvisioned() || m.goal() == host.Available && state.vacating()
 	w.Reprovision.Record = state.ExternallyProvisioned.ValueBool() && !m.ExternallyProvisioned.ValueBool() && w.Image != nil
 	w.OnlineIgnored = m.consumed(ctx, diags)
 
@@ -123,11 +123,26 @@ func (m model) bmcChanged(ctx context.Context, state model, diags *diag.Diagnost
 
 // goalNow is the goal of an update: a host that somebody else deploys on stays as it is.
 func (m model) goalNow(ctx context.Context, state model, diags *diag.Diagnostics) host.Goal {
-	if m.consumed(ctx, diags) || state.consumed(ctx, diags) {
+	if m.left(ctx, state, diags) {
 		return host.Available
 	}
 
 	return m.goal()
+}
+
+// left reports whether the host is left to whoever deploys on it: a consumer's claim says
+// so, or something runs on it although neither state nor configuration has an image.
+func (m model) left(ctx context.Context, state model, diags *diag.Diagnostics) bool {
+	without := m.Image.IsNull() && m.CustomDeploy.IsNull() && !m.ExternallyProvisioned.ValueBool()
+
+	return m.consumed(ctx, diags) || state.consumed(ctx, diags) || without && state.isProvisioned() && !state.vacating()
+}
+
+// vacating reports whether the state has something of ours on the host that can be taken off.
+func (m model) vacating() bool {
+	p := host.Phase(m.ProvisioningState.ValueString())
+
+	return !m.Image.IsNull() || !m.CustomDeploy.IsNull() || p == host.PhaseProvisioning || p == host.PhaseDeprovisioning
 }
 
 // unsettled is the state of an update that failed before the settings were written: what
