@@ -137,7 +137,7 @@ func (m *model) planUpdate(ctx context.Context, state, config model, d host.Defa
 	m.OperationalStatus = types.StringValue("OK")
 
 	reasons := m.price(ctx, state, config, d, goal, diags)
-	m.refuse(state, diags)
+	m.refuse(ctx, state, diags)
 	m.open(ctx, state, len(reasons) > 0)
 }
 

@@ -63,6 +63,13 @@ func (m model) price(ctx context.Context, state, config model, d host.Defaults, 
 	case gone:
 		diags.AddWarning("Host "+name+" will be enrolled again", "Its node is gone from Ironic. It is registered under the same UUID and adopted; the disk is not touched.")
 	case goal == host.Available && state.isProvisioned() && !m.left(ctx, state, diags):
+		if a, _ := state.appliedOf(ctx, diags); a.ConfigSHA256 == "" && a.Image != nil {
+			diags.AddAttributeError(pathImage, "Host "+name+" was not deployed by this provider", "The configuration has no image, and something runs on the machine. "+
+				"A machine that somebody else deployed is not undeployed; give the image that runs, or set externally_provisioned = true.")
+
+			return nil
+		}
+
 		if m.Reprovision.ValueString() == "deny" {
 			diags.AddAttributeError(path.Root("reprovision"), "Host "+name+" may not be undeployed", "The image was taken out of the configuration, and reprovision is \"deny\".")
 
@@ -130,10 +137,13 @@ func (m model) priceOfData(state model, reasons []string, diags *diag.Diagnostic
 }
 
 // refuse refuses transitions that upstream refuses, too.
-func (m model) refuse(state model, diags *diag.Diagnostics) {
+func (m model) refuse(ctx context.Context, state model, diags *diag.Diagnostics) {
 	now, before := m.ExternallyProvisioned.ValueBool(), state.ExternallyProvisioned.ValueBool()
 
-	if now && !before && state.ProvisioningState.ValueString() != string(host.PhaseAvailable) && state.ProvisioningState.ValueString() != string(host.PhaseExternallyProvisioned) {
+	a, _ := state.appliedOf(ctx, diags)
+	others := a.ConfigSHA256 == "" && !state.Applied.IsNull() // deployed by somebody else: it may as well be called so
+
+	if now && !before && !others && state.ProvisioningState.ValueString() != string(host.PhaseAvailable) && state.ProvisioningState.ValueString() != string(host.PhaseExternallyProvisioned) {
 		diags.AddAttributeError(path.Root("externally_provisioned"), "Host "+m.label()+" cannot become externally provisioned", "That is possible only for a host that is available; this one is "+first(state.ProvisioningState.ValueString(), "gone")+".")
 	}
 
