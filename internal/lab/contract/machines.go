@@ -96,6 +96,12 @@ func (f *far) inspected(uuid string) {
 		f.Errorf("inspected at %v, properties %v", n["inspection_finished_at"], n["properties"])
 	}
 
+	if f.MinorMax < 84 { // 21.4.4 keeps nothing of an inspection through Redfish
+		f.expect(http.StatusNotFound, http.MethodGet, "/v1/nodes/"+uuid+"/inventory", nil)
+
+		return
+	}
+
 	r := f.expect(http.StatusOK, http.MethodGet, "/v1/nodes/"+uuid+"/inventory", nil)
 
 	data := object(r.body, "inventory")

@@ -42,7 +42,13 @@ func ports(f *far) {
 		map[string]any{"node_uuid": uuid, "address": "nope"})
 	f.refuse(http.StatusBadRequest, "could not be found", http.MethodPost, "/v1/ports",
 		map[string]any{"node_uuid": newUUID(), "address": newMAC()})
-	f.refuse(http.StatusBadRequest, "'node_ident' is a required property", http.MethodPost, "/v1/ports", map[string]any{"address": newMAC()})
+
+	owner := "node_ident" // from 1.94 on a port may name its node
+	if f.MinorMax < 94 {
+		owner = "node_uuid"
+	}
+
+	f.refuse(http.StatusBadRequest, "'"+owner+"' is a required property", http.MethodPost, "/v1/ports", map[string]any{"address": newMAC()})
 
 	for _, query := range []string{"?address=" + mac, "?node_uuid=" + uuid, "?node=" + name, "/detail?node_uuid=" + uuid} {
 		r := f.expect(http.StatusOK, http.MethodGet, "/v1/ports"+query, nil)

@@ -118,9 +118,8 @@ func powerWord(m *machine.Machine) string {
 	return powerOff
 }
 
-// lostPaces is how long a BMC may be silent before the node gets its fault: the three failed
-// syncs that real Ironic waits for.
-const lostPaces = 3
+// syncsToLose is how many power syncs must fail in a row before the node gets its fault.
+const syncsToLose = 3
 
 // syncPower is the node's power state as the conductor's power sync would have left it. A
 // silent BMC becomes a fault, and the fault goes away when the BMC is back.
@@ -170,7 +169,7 @@ func (c *call) losePower(n *node, why string) (string, error) {
 		n.Lost = c.now
 	}
 
-	if c.now.Sub(n.Lost) < lostPaces*c.Pace && !n.BMCDead {
+	if c.now.Sub(n.Lost) < syncsToLose*c.PowerSync && !n.BMCDead {
 		return n.PowerState, c.save(n)
 	}
 

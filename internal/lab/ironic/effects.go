@@ -18,11 +18,12 @@ var effects map[string]func(c *call, n *node, at time.Time) error
 
 func init() { //nolint:gochecknoinits // the functions use the table
 	effects = map[string]func(*call, *node, time.Time) error{
-		"verify":             (*call).verify,
-		"adopt":              (*call).adopt,
-		"inspection":         (*call).startInspection,
-		"inspection ramdisk": (*call).inspectionRamdisk,
-		"inspected":          (*call).inspected,
+		"verify":                 (*call).verify,
+		"adopt":                  (*call).adopt,
+		"inspection":             (*call).startInspection,
+		"inspection ramdisk":     (*call).inspectionRamdisk,
+		"inspected from outside": (*call).inspectedOutside,
+		"inspected":              (*call).inspected,
 		"inspected without data": func(_ *call, n *node, at time.Time) error {
 			n.InspectionFinishedAt, n.InspectionStartedAt = at, time.Time{}
 			return nil

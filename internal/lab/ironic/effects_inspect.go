@@ -4,6 +4,7 @@
 package ironic
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
@@ -46,37 +47,86 @@ func (c *call) inspectionRamdisk(n *node, at time.Time) error {
 	return nil
 }
 
-// inspected stores the inventory and makes the ports.
+// inspected is the end of an inspection by a ramdisk: its inventory, and ports.
 func (c *call) inspected(n *node, at time.Time) error {
 	m, err := c.machine(n)
 	if err != nil {
 		return c.named(n, err)
 	}
 
-	n.InspectionStartedAt = time.Time{}
 	if m == nil {
-		n.InspectionFinishedAt = at
+		n.InspectionStartedAt, n.InspectionFinishedAt = time.Time{}, at
 
 		return nil
 	}
 
 	if why := m.Faults.InspectError; why != "" {
+		n.InspectionStartedAt = time.Time{}
+
 		return broke("Failed to finish inspection: %s", why)
 	}
 
-	data := inventory{Inventory: m.Inventory(), PluginData: pluginData(m)}
-	if err := c.tx.Put(inventoryBucket, n.UUID, data); err != nil {
-		return err
+	n.Properties["cpu_arch"] = "x86_64"
+
+	return c.keep(n, m, inventory{m.Inventory(), pluginData(m)}, func(nic int) bool { return nic == 0 }, at)
+}
+
+// inspectedOutside is the end of an inspection through Redfish: much less is known, and all
+// ports may boot from the network (seen on 29.0.5).
+func (c *call) inspectedOutside(n *node, at time.Time) error {
+	m, err := c.machine(n)
+	if err != nil {
+		return c.named(n, err)
 	}
 
-	for i, mac := range m.MACs {
-		if err := c.inspectedPort(n, mac, i == 0, at); err != nil {
+	n.Properties["cpu_arch"], n.Properties["cpus"], n.Properties["memory_mb"], n.Properties["local_gb"] = "x86_64", 32, 131072, "446"
+
+	return c.keep(n, m, inventory{outside(m), map[string]any{}}, func(int) bool { return true }, at)
+}
+
+// outside is a machine's inventory as a BMC tells it.
+func outside(m *machine.Machine) map[string]any {
+	full := m.Inventory()
+	vendor, _ := full["system_vendor"].(map[string]any)
+
+	var disks, nics []any
+
+	all, _ := full["disks"].([]any)
+	for i, v := range all {
+		if d, ok := v.(map[string]any); ok {
+			disks = append(disks, map[string]any{"name": fmt.Sprintf("Drive D%d", i+1), "size": d["size"]})
+		}
+	}
+
+	for _, mac := range m.MACs {
+		nics = append(nics, map[string]any{"mac_address": mac})
+	}
+
+	return map[string]any{
+		"memory": map[string]any{"physical_mb": 131072},
+		"cpu":    map[string]any{"count": 32, "model_name": "SIM CPU", "frequency": 2400, "architecture": "x86_64"},
+		"disks":  disks, "interfaces": nics, "boot": full["boot"],
+		"system_vendor": map[string]any{
+			"product_name": vendor["product_name"], "serial_number": vendor["serial_number"], "manufacturer": vendor["manufacturer"],
+		},
+	}
+}
+
+// keep stores what an inspection found, and makes the ports.
+func (c *call) keep(n *node, m *machine.Machine, found inventory, pxe func(nic int) bool, at time.Time) error {
+	n.InspectionStartedAt, n.InspectionFinishedAt = time.Time{}, at
+
+	if c.Service.minor >= 84 { // before that, an inspection through Redfish kept nothing of it
+		if err := c.tx.Put(inventoryBucket, n.UUID, found); err != nil {
 			return err
 		}
 	}
 
-	n.Properties["cpu_arch"] = "x86_64"
-	n.InspectionFinishedAt = at
+	for i, mac := range m.MACs {
+		if err := c.inspectedPort(n, mac, pxe(i), at); err != nil {
+			return err
+		}
+	}
 
 	return nil
 }

@@ -125,6 +125,26 @@ func TestLife_everyFamily(t *testing.T) {
 	}
 }
 
+func TestLife_inspectionThroughRedfish(t *testing.T) {
+	t.Parallel()
+
+	r := newRig(t, ironic.Options{})
+	r.node("n", family{"redfish", "redfish-virtual-media", redfish(0)})
+	r.edit("n", map[string]any{"provision_state": "manageable"})
+	r.must(http.StatusOK, http.MethodPatch, "/v1/nodes/n", `[{"op":"add","path":"/inspect_interface","value":"redfish"}]`)
+	r.verb("inspect", "")
+	r.rest("manageable")
+
+	body := r.must(http.StatusOK, http.MethodGet, "/v1/nodes/n/inventory", nil)
+	if found := body["inventory"].(map[string]any); found["hostname"] != nil || len(found["interfaces"].([]any)) != 2 {
+		t.Errorf("inventory: %v", found)
+	}
+
+	if len(body["plugin_data"].(map[string]any)) != 0 {
+		t.Errorf("plugin_data: %v", body["plugin_data"])
+	}
+}
+
 func TestLife_liveISO(t *testing.T) {
 	t.Parallel()
 
@@ -274,6 +294,26 @@ func TestPower_deadBMC(t *testing.T) {
 
 	if n := r.get("n"); n["power_state"] != "power off" || n["fault"] != nil || n["maintenance"] != false {
 		t.Errorf("healed: power %v, fault %v, maintenance %v", n["power_state"], n["fault"], n["maintenance"])
+	}
+}
+
+func TestPower_silentBMC(t *testing.T) {
+	t.Parallel()
+
+	st := store.New("")
+	r := rigOn(t, st, ironic.Options{PowerSync: 5 * time.Millisecond})
+	r.node("n", family{"redfish", "redfish-virtual-media", redfish(0)})
+	r.edit("n", map[string]any{"provision_state": "active", "power_state": "power on"})
+	fault(t, st, "node-0", machine.Faults{Unreachable: true})
+
+	if n := r.get("n"); n["fault"] != nil || n["power_state"] != "power on" {
+		t.Errorf("at the first failed sync: power %v, fault %v", n["power_state"], n["fault"])
+	}
+
+	time.Sleep(20 * time.Millisecond)
+
+	if n := r.get("n"); n["fault"] != "power failure" || n["power_state"] != nil || n["provision_state"] != "active" {
+		t.Errorf("after three: power %v, fault %v, state %v", n["power_state"], n["fault"], n["provision_state"])
 	}
 }
 

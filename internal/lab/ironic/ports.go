@@ -247,6 +247,10 @@ func (c *call) createPort() (answer, error) {
 	}
 
 	owner := text(body, "node_uuid") + text(body, "node_ident")
+	if owner == "" && c.Service.minor < 94 {
+		return answer{}, invalid("Schema error for port: 'node_uuid' is a required property")
+	}
+
 	if owner == "" {
 		return answer{}, invalid("Schema error for port: it is not valid under any of the given schemas. " +
 			"Possible root cause: 'node_ident' is a required property")

@@ -34,6 +34,9 @@ type Options struct {
 	NoAutomatedClean bool
 	// CallbackTimeout ends the wait for a ramdisk that does not call back; 0 means 1800 paces.
 	CallbackTimeout time.Duration
+	// PowerSync is the pause between two looks of the conductor at a machine's power: three of
+	// them must fail before a silent BMC becomes a fault. 0 means 40 paces, at least 10 seconds.
+	PowerSync time.Duration
 	// Conductor is the conductor's host name; empty means "ironic.lab".
 	Conductor string
 }
@@ -68,6 +71,10 @@ func New(st *store.Store, o Options) *Service {
 
 	if s.CallbackTimeout == 0 {
 		s.CallbackTimeout = 1800 * s.Pace
+	}
+
+	if s.PowerSync == 0 {
+		s.PowerSync = max(40*s.Pace, 10*time.Second)
 	}
 
 	if s.Conductor == "" {

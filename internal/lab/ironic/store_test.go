@@ -73,8 +73,8 @@ func TestStore_twoProcessesOneClaim(t *testing.T) {
 func TestStore_aThousandNodes(t *testing.T) {
 	t.Parallel()
 
-	if testing.Short() {
-		t.Skip("takes seconds")
+	if testing.Short() || raceDetector {
+		t.Skip("measures time")
 	}
 
 	const n = 1000

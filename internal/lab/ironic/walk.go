@@ -105,7 +105,7 @@ func inspection(n *node) []stage {
 			busy(inspecting, ""), end(manageable, "inspected"),
 		}
 	case strings.HasSuffix(iface, "redfish"):
-		return []stage{busy(inspecting, "inspection"), busy(inspecting, ""), end(manageable, "inspected")}
+		return []stage{busy(inspecting, "inspection"), busy(inspecting, ""), end(manageable, "inspected from outside")}
 	default:
 		return []stage{busy(inspecting, "inspection"), end(manageable, "no inspection")}
 	}
