@@ -160,7 +160,12 @@ func (c conductor) provision(verb, state string, more map[string]any) {
 
 	c.must(http.StatusAccepted, http.MethodPut, "/v1/nodes/"+c.node+"/states/provision", body)
 
-	for deadline := began.Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(300 * time.Millisecond) {
+	// A GET costs Ironic 6 ms of its one process: many who look often are all it does.
+	rhythm := 300 * time.Millisecond
+
+	for deadline := began.Add(6 * time.Minute); time.Now().Before(deadline); time.Sleep(rhythm) {
+		rhythm = min(rhythm*5/4, 4*time.Second)
+
 		switch s := c.look(); {
 		case s.Target == "" && s.State == state:
 			c.t.Logf("%s: %s after %s", verb, state, time.Since(began).Round(100*time.Millisecond))
