@@ -17,6 +17,7 @@ import (
 // knows of the lab.
 func (s *services) reach() (host.Backend, error) {
 	cfg := s.config()
+	s.bmcs = cfg.Transport
 
 	switch set := s.settings.lab; {
 	case set != nil:
@@ -27,6 +28,7 @@ func (s *services) reach() (host.Backend, error) {
 
 		cfg.Endpoint, cfg.Auth, cfg.Transport = lab.Endpoint, ironic.NoAuth, far.Transport()
 		cfg.Username, cfg.Password, cfg.Cloud = "", "", ""
+		s.bmcs = far.Transport()
 	case cfg.Endpoint == "" && cfg.Auth != ironic.Keystone:
 		return nil, errNothing
 	}

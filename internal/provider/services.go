@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/bmc"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 )
@@ -27,6 +29,7 @@ type services struct {
 
 	mu    sync.Mutex
 	hosts host.Backend
+	bmcs  http.RoundTripper // the lab's, or a test's; nil: the network
 }
 
 // errNothing says how to name a far side.
@@ -35,6 +38,14 @@ var errNothing = errors.New("the provider does not know where Ironic is: set iro
 
 // HostDefaults are the values that a host falls back to.
 func (s *services) HostDefaults() host.Defaults { return s.settings.defaults }
+
+// DirectBMC asks BMCs without Ironic, as bmc.access allows.
+func (s *services) DirectBMC() host.Direct {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return host.Direct{Access: s.settings.defaults.BMCAccess, Base: bmc.Config{Transport: s.bmcs}}
+}
 
 // UnknownDefaults names the attributes of the provider block behind HostDefaults that are
 // not known before apply; their defaults must not be planned with.

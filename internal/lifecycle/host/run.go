@@ -22,6 +22,9 @@ type Run struct {
 	Goal    Goal
 	Budget  *wait.Budget // stopped while the host waits at the capacity gate; may be nil
 
+	// Direct tries changed BMC credentials before they are written, where that is possible.
+	Direct Direct
+
 	// Log tells what happens: the message, then pairs of keys and values. It may be nil.
 	Log func(ctx context.Context, msg string, fields map[string]any)
 

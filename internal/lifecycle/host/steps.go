@@ -183,6 +183,12 @@ func (r *Run) configure(ctx context.Context, seen Seen) (Seen, error) {
 		j = seen.Journal.finished(r.Wanted, r.Goal)
 	}
 
+	if r.Wanted.BMC.Rewrite && r.mem.tried[Configure] == 0 {
+		if err := r.Direct.Check(ctx, r.Wanted.BMC); err != nil {
+			return seen, err // nothing was written: what works still works
+		}
+	}
+
 	ports := seen.Ports
 
 	after, err := r.Backend.Write(ctx, seen, r.Wanted, j, PartSettings)

@@ -34,6 +34,8 @@ type services interface {
 	Hosts(ctx context.Context) (host.Backend, error)
 	// HostDefaults are the provider-wide values that a host falls back to.
 	HostDefaults() host.Defaults
+	// DirectBMC asks a BMC without Ironic, where the provider's configuration allows it.
+	DirectBMC() host.Direct
 	// UnknownDefaults names the attributes behind them that are not known before apply.
 	UnknownDefaults() []string
 }
