@@ -30,6 +30,10 @@ func realIronic(t *testing.T) string {
 	t.Helper()
 
 	endpoint := strings.TrimSuffix(strings.TrimRight(os.Getenv("METAL3_TEST_IRONIC"), "/"), "/v1")
+	if testing.Short() {
+		t.Skip("-short: no real parts")
+	}
+
 	if endpoint == "" {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("METAL3_TEST_IRONIC is not set: CI must prove the machines on a real Ironic")
