@@ -23,7 +23,18 @@ if [ $short = 1 ]; then
 else
 	export TF_ACC=1
 	TF_ACC_TERRAFORM_PATH=$(terraform_cli) || unset TF_ACC
-	[ -z "${TF_ACC:-}" ] || export TF_ACC_TERRAFORM_PATH
+	if [ -n "${TF_ACC:-}" ]; then
+		export TF_ACC_TERRAFORM_PATH TF_CLI_CONFIG_FILE=/dev/null
+		# OpenTofu completes a bare provider name with a registry of its own, which
+		# the test framework must name: ask it
+		if "$TF_ACC_TERRAFORM_PATH" version | grep -q '^OpenTofu'; then
+			bare=$(mktemp -d)
+			echo 'provider "metal3" {}' >"$bare/main.tf"
+			TF_ACC_PROVIDER_HOST=$("$TF_ACC_TERRAFORM_PATH" -chdir="$bare" providers | sed -n 's|.*provider\[\([^/]*\)/.*|\1|p' | head -1)
+			rm -rf "$bare"
+			export TF_ACC_PROVIDER_HOST TF_ACC_PROVIDER_NAMESPACE=hashicorp
+		fi
+	fi
 	METAL3_GOLANGCI_LINT=$(scripts/tool.sh --path golangci-lint)
 	export METAL3_GOLANGCI_LINT
 	# one binary for all tests that start, or kill, the provider as Terraform does
