@@ -57,7 +57,7 @@ func (r *hostResource) Create(ctx context.Context, req resource.CreateRequest, r
 	defer cancel()
 
 	run := &host.Run{Backend: far, Wanted: w, Goal: plan.goal(), Budget: budget, Log: logStep}
-	try := attempt{verb: "create", name: plan.Name.ValueString(), goal: run.Goal, run: run, start: time.Now(), far: far}
+	try := attempt{verb: "create", name: plan.Name.ValueString(), goal: run.Goal, run: run, start: time.Now(), far: far, plain: config.plainPassword(ctx)}
 	try.seen, try.err = run.To(ctx, host.Seen{})
 
 	if try.seen.Node.UUID == "" {

@@ -30,6 +30,7 @@ type attempt struct {
 	start time.Time
 	err   error
 	far   host.Backend
+	plain bool // the password is the plain one
 }
 
 // words says what happened, to what, what the far side said, and what stands.
@@ -138,6 +139,10 @@ func (a attempt) path() (path.Path, bool) {
 	case errors.As(a.err, &exists):
 		return path.Root("name"), true
 	case errors.As(a.err, &credentials), errors.As(a.err, &failed) && failed.Step == host.Manage && blamesCredentials(failed.LastError):
+		if a.plain {
+			return pathBMC.AtName("password"), true
+		}
+
 		return pathPassword, true
 	case errors.As(a.err, &failed) && failed.Step == host.Manage && failed.State == ironic.Enroll:
 		return pathAddress, true

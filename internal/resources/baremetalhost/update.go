@@ -46,7 +46,7 @@ func (r *hostResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	defer cancel()
 
 	run := &host.Run{Backend: far, Wanted: w, Goal: plan.goalNow(ctx, state, &resp.Diagnostics), Budget: budget, Log: logStep, Direct: r.far.DirectBMC()}
-	try := attempt{verb: "update", name: plan.Name.ValueString(), goal: run.Goal, run: run, start: time.Now(), far: far}
+	try := attempt{verb: "update", name: plan.Name.ValueString(), goal: run.Goal, run: run, start: time.Now(), far: far, plain: config.plainPassword(ctx)}
 
 	try.seen, try.err = far.Refresh(ctx, state.ID.ValueString())
 	if errors.Is(try.err, host.ErrGone) {

@@ -248,3 +248,10 @@ func (m model) consumed(ctx context.Context, diags *diag.Diagnostics) bool {
 
 	return ok && c.Kind.ValueString() != "host" && m.Image.IsNull() && m.CustomDeploy.IsNull()
 }
+
+// plainPassword reports whether the configuration gives the BMC's password the plain way.
+func (m model) plainPassword(ctx context.Context) bool {
+	b, ok := read[bmcModel](ctx, m.BMC, &diag.Diagnostics{})
+
+	return ok && !b.Password.IsNull()
+}
