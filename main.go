@@ -28,6 +28,10 @@ func main() {
 	quiet(os.Environ())
 	survive()
 
+	if !*debug {
+		go leave(os.Getppid, os.Exit)
+	}
+
 	err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
 		Address: provider.Address,
 		Debug:   *debug,
@@ -64,4 +68,19 @@ func survive() {
 		<-asked
 		time.AfterFunc(grace, func() { os.Exit(int(syscall.SIGTERM) + 128) })
 	}()
+}
+
+// leave ends the provider some time after the Terraform that started it is gone. One that
+// was killed cannot end its plugins: without this they would stay for ever. What a verb
+// was doing has ended by then, because its context ends with the connection.
+func leave(parent func() int, exit func(int)) {
+	const pause = time.Second
+
+	for first := parent(); parent() == first; {
+		_ = wait.Sleep(context.Background(), pause)
+	}
+
+	_ = wait.Sleep(context.Background(), pause) // for a log-out that is under way
+
+	exit(1)
 }

@@ -6,6 +6,8 @@ package main
 import (
 	"os"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestQuiet_onlyWhereNobodyAskedForLogs(t *testing.T) {
@@ -29,4 +31,28 @@ func TestQuiet_onlyWhereNobodyAskedForLogs(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestLeave_onlyWhenTerraformIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, code := 4711, -1
+
+		go leave(func() int { return parent }, func(c int) { code = c })
+
+		time.Sleep(time.Hour)
+		synctest.Wait()
+
+		if code != -1 {
+			t.Fatalf("ended with %d although Terraform is there", code)
+		}
+
+		parent = 1
+
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+
+		if code != 1 {
+			t.Errorf("code %d although Terraform is gone", code)
+		}
+	})
 }
