@@ -7,6 +7,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
@@ -37,7 +38,7 @@ type Machine[S, T any] interface {
 // Rhythm is the pause between looks: quick after each change, slower while nothing moves.
 var Rhythm = wait.Quick
 
-// forgiven is how many errors in a row that may pass (an overload, a lost connection, a
+// patience says how many errors in a row that may pass (an overload, a lost connection, a
 // conductor that restarts) the loop takes before it gives up; with the rhythm of patience
 // that is about two minutes beyond the client's own retries.
 var patience = wait.Cadence{First: time.Second, Factor: 2, Max: 20 * time.Second, Jitter: 0.2, Errors: 8}
@@ -47,33 +48,46 @@ var patience = wait.Cadence{First: time.Second, Factor: 2, Max: 20 * time.Second
 func Drive[S, T any](ctx context.Context, m Machine[S, T], seen S) (S, error) {
 	var (
 		start  = time.Now()
-		looks  int // since the last change
-		failed int // transient errors in a row
+		looks  int  // since the last change
+		failed int  // transient errors in a row
+		blind  bool // nothing was seen since the last error
 	)
 
 	for {
-		step, kind, err := m.Next(seen)
-		if err != nil || kind == End {
-			return seen, err
-		}
+		before, within := m.Note(seen), time.Duration(0)
 
-		before := m.Note(seen)
-		fresh := false
+		var (
+			err   error
+			fresh bool
+		)
 
-		if kind == Act {
-			seen, fresh, err = m.Do(ctx, seen, step)
-			looks = 0
-		}
+		// After an error that may pass nothing is decided on what was seen before it: whether
+		// a request arrived is for the far side to say.
+		if !blind {
+			step, kind, final := m.Next(seen)
+			if final != nil || kind == End {
+				return seen, final
+			}
 
-		if err == nil && !fresh {
-			seen, err = m.Look(ctx, seen, Rhythm.Jittered(Rhythm.Delay(looks)))
+			if kind == Act {
+				seen, fresh, err = m.Do(ctx, seen, step)
+				looks = 0
+			}
+
+			within = Rhythm.Jittered(Rhythm.Delay(looks))
 			looks++
 		}
 
+		if err == nil && !fresh {
+			seen, err = m.Look(ctx, seen, within)
+		}
+
 		switch {
+		case err == nil && blind:
+			blind = false // the step that failed may fail again: that error still counts
 		case err == nil:
 			failed = 0
-		case ctx.Err() != nil:
+		case ctx.Err() != nil && ended(ctx, err):
 			return seen, timeout(ctx, start, m.Note(seen), err)
 		case !wait.IsTransient(err) || failed >= patience.Errors:
 			return seen, err
@@ -83,16 +97,19 @@ func Drive[S, T any](ctx context.Context, m Machine[S, T], seen S) (S, error) {
 			}
 
 			failed++
-			// Whether a request arrived is for the far side to say: look before the next step.
-			if now, err := m.Look(ctx, seen, 0); err == nil {
-				seen = now
-			}
+			blind = true
 		}
 
 		if m.Note(seen) != before {
 			looks = 0
 		}
 	}
+}
+
+// ended reports whether an error says no more than that the context ended, or may be a
+// consequence of it. A final error is not hidden by a deadline that passes meanwhile.
+func ended(ctx context.Context, err error) bool {
+	return wait.IsTransient(err) || errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))
 }
 
 // timeout says where the object was when the context ended; an error that is more than
