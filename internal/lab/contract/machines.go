@@ -211,8 +211,8 @@ func abortedInspection(f *far) {
 	f.to(name, [2]string{"manage", "manageable"})
 	f.verb(name, "inspect", nil)
 
-	for range 10000 {
-		if n := f.state(name); n["provision_state"] == "inspect wait" && n["reservation"] == nil {
+	for n := f.state(name); n["target_provision_state"] != nil; n = f.state(name) { // no pause: the wait may be short
+		if n["provision_state"] == "inspect wait" && n["reservation"] == nil {
 			break
 		}
 	}
