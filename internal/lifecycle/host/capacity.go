@@ -33,7 +33,7 @@ func gated(s Step) bool {
 // count against the verb's deadline.
 func (r *Run) enterGate(ctx context.Context, seen Seen, step Step) error {
 	limit := r.Wanted.ProvisioningLimit
-	if r.inGate || !gated(step) || limit <= 0 || r.Wanted.BMC.Access.SupportsISO {
+	if r.inGate != "" || !gated(step) || limit <= 0 || r.Wanted.BMC.Access.SupportsISO {
 		return nil
 	}
 
@@ -60,15 +60,18 @@ func (r *Run) enterGate(ctx context.Context, seen Seen, step Step) error {
 		return &QueueError{time.Since(start), limit}
 	}
 
-	r.inGate = err == nil
+	if err == nil {
+		r.inGate = id
+	}
+
 	r.entered = time.Now() // the queue is no part of the phase
 
 	return err
 }
 
 func (r *Run) leaveGate() {
-	if r.inGate {
-		gateOf(r.Backend.Endpoint()).leave(r.Wanted.ID)
-		r.inGate = false
+	if r.inGate != "" {
+		gateOf(r.Backend.Endpoint()).leave(r.inGate)
+		r.inGate = ""
 	}
 }

@@ -6,6 +6,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ type Run struct {
 	Words []string
 
 	mem       memory
-	inGate    bool
+	inGate    string    // the host's id at the capacity gate; empty: it has no place
 	pressed   time.Time // when the last power request was sent
 	pressedOn Seen
 	moved     bool // the power target was seen after it
@@ -57,6 +58,7 @@ func (r *Run) To(ctx context.Context, seen Seen) (Seen, error) {
 	defer r.leaveGate()
 
 	r.note(seen)
+	r.phase, r.entered = Phase(seen.ProvisioningState()), time.Now() // what is under way counts from now on
 
 	seen, err := lifecycle.Drive[Seen, Step](ctx, r, seen)
 	r.Backend.Forget() // who reads after this run must not be answered from a list of before its end
@@ -76,17 +78,21 @@ func (r *Run) init() {
 
 // Next implements [lifecycle.Machine].
 func (r *Run) Next(seen Seen) (Step, lifecycle.Kind, error) {
-	if err := r.overdue(seen); err != nil {
-		return "", lifecycle.End, err
-	}
-
 	step, err := Next(Observe(seen, r.Wanted, r.Goal, r.differs(seen), r.mem), r.Goal)
 
-	switch {
+	// Ironic's second word on a failure is often an emptier one.
+	var failed *FailedError
+	if errors.As(err, &failed) && failed.LastError == "" && len(r.Words) > 0 {
+		failed.LastError = r.Words[len(r.Words)-1]
+	}
+
+	switch late := r.overdue(seen); {
 	case err != nil:
 		return step, lifecycle.End, err
 	case step == Stop:
 		return step, lifecycle.End, nil
+	case late != nil:
+		return step, lifecycle.End, late
 	case step == Wait:
 		return step, lifecycle.Idle, nil
 	default:
@@ -120,6 +126,10 @@ func (r *Run) Look(ctx context.Context, seen Seen, within time.Duration) (Seen, 
 	}
 
 	before := seen.Node.ProvisionState
+	if (before == ironic.Enroll || before == ironic.Verifying) && glance.ProvisionState == ironic.Manageable {
+		r.mem.verified = true // Ironic has just logged in to the BMC
+	}
+
 	after := seen
 	after.Node = glance.Onto(seen.Node)
 
@@ -204,6 +214,7 @@ func (r *Run) note(seen Seen) {
 	const begun = 3 * time.Second
 
 	settled := n.TargetPowerState == "" && (r.moved || n.LastError != r.pressedOn.Node.LastError || time.Since(r.pressed) > begun)
+	r.mem.pressing = !settled
 	if r.mem.powerError = ""; settled {
 		r.mem.powerError = n.LastError
 	}
@@ -224,7 +235,7 @@ func (r *Run) overdue(seen Seen) error {
 		r.faultAt = time.Now()
 	}
 
-	if limit := r.limit("power", healing); !r.faultAt.IsZero() && time.Since(r.faultAt) > limit {
+	if limit := r.limit(phasePower, healing); !r.faultAt.IsZero() && time.Since(r.faultAt) > limit {
 		return &StuckError{seen.Node.ProvisionState, r.Goal, fmt.Sprintf("the power state of the machine could not be read for %s (fault %q): %s",
 			limit, seen.Node.Fault, seen.Node.MaintenanceReason)}
 	}
@@ -243,6 +254,9 @@ func (r *Run) limit(p Phase, otherwise time.Duration) time.Duration {
 
 	return otherwise
 }
+
+// phasePower is not a phase of a host's life, but waiting for its power has a bound, too.
+const phasePower Phase = "power"
 
 // phaseKey is the key of phase_timeouts that bounds a phase.
 func phaseKey(p Phase) string {
