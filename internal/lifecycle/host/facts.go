@@ -20,6 +20,7 @@ type Facts struct {
 	Maintenance        bool
 	Power, PowerTarget ironic.Power
 	PowerError         string // why the last power request of this run failed
+	Pressing           bool   // Ironic may not have begun with it yet
 
 	Protected, Retired             bool
 	ProtectedReason, RetiredReason string
@@ -30,8 +31,9 @@ type Facts struct {
 	NotOurs  string // why nothing may be destroyed; empty: it is proved to be ours
 	Stranger string // why not even settings may be written
 
-	InSync           bool // settings and journal are as wanted
-	VerifyBMC        bool // credentials were just written and have to be tried
+	InSync           bool   // settings and journal are as wanted
+	Differs          string // names of the settings that are not
+	VerifyBMC        bool   // credentials were just written and have to be tried
 	NeedsInspection  bool
 	NeedsExamination bool // an inventory is there and was not taken over yet
 	CleaningDisabled bool
@@ -81,13 +83,12 @@ var resting = []ironic.State{
 // Resting reports whether nothing is under way in a state.
 func Resting(s ironic.State) bool { return slices.Contains(resting, s) }
 
-// ForceNow reports whether a deletion gives up on undeploying: forced, after the fourth failure.
-func (f Facts) ForceNow() bool { return f.Force && f.Tried[Undeploy] > undeployRetries }
-
 // memory is what one run adds to what is seen.
 type memory struct {
 	tried       map[Step]int
 	powerError  string
+	pressing    bool // the last power request may not have begun
+	rewritten   bool // driver_info was sent again
 	verified    bool // the BMC's credentials were tried after they were written
 	provedOwned bool // this run made the record
 }
@@ -98,24 +99,22 @@ func Observe(s Seen, w Wanted, goal Goal, differs []string, m memory) Facts {
 
 	f := Facts{
 		State: n.ProvisionState, Target: n.TargetProvisionState, LastError: n.LastError, Fault: n.Fault,
-		Maintenance: n.Maintenance, Power: n.PowerState, PowerTarget: n.TargetPowerState, PowerError: m.powerError,
+		Maintenance: n.Maintenance, Power: n.PowerState, PowerTarget: n.TargetPowerState, PowerError: m.powerError, Pressing: m.pressing,
 		Protected: n.Protected && n.ProtectedReason != ProtectedReason, ProtectedReason: n.ProtectedReason,
 		Retired: n.Retired, RetiredReason: n.RetiredReason,
 		Claim: s.claim(w), ClaimID: n.InstanceUUID,
-		InSync:           len(differs) == 0 && j.settled(w, goal, n),
-		VerifyBMC:        w.BMC.Rewrite && !m.verified && m.tried[VerifyBMC] == 0 && n.ProvisionState != ironic.Enroll,
+		VerifyBMC:        (w.BMC.Rewrite || m.rewritten) && !m.verified && m.tried[VerifyBMC] == 0 && n.ProvisionState != ironic.Enroll,
 		CleaningDisabled: w.CleaningMode == "disabled",
 		WasDeployed:      j.Adopt, External: !s.Deployed(),
 		Consent: w.Reprovision.Consent, Rebuild: w.Reprovision.Method == "rebuild" && w.Image != nil && w.Image.Format != image.LiveISO,
 		WantOn: w.Online, PowerIgnored: w.OnlineIgnored,
-		RebootWanted: w.RebootTrigger != "" && w.RebootTrigger != j.RebootTrigger && m.tried[Reboot] == 0 && j.Known() && goal != Deleted && j.Phase == PhaseOf(goal),
+		RebootWanted: s.rebootWanted(w, goal, m),
 		Policy:       w.Deletion.Policy, Force: w.Deletion.Force, PowerOffFirst: w.Deletion.PowerOff,
 		Tried: m.tried, Attempts: w.ProvisionAttempts,
 	}
 
-	// A host without an image here on which something runs that no plan spoke of is somebody
-	// else's, also where no claim says so.
-	f.Consumed = f.Claim == ClaimForeign || (goal == Available && n.ProvisionState == ironic.Active && !w.Reprovision.Consent)
+	f.Consumed = s.consumed(w, goal)
+	f.InSync, f.Differs = len(differs) == 0 && s.settled(w, goal, m), strings.Join(differs, ", ")
 	f.NotOurs, f.Stranger = s.ownership(w, m)
 	f.NeedsInspection, f.NeedsExamination = s.inspection(w)
 
@@ -130,6 +129,32 @@ func Observe(s Seen, w Wanted, goal Goal, differs []string, m memory) Facts {
 	}
 
 	return f
+}
+
+// consumed reports whether somebody else deploys on the host. One without an image here on
+// which something runs that no plan spoke of is somebody else's, also where no claim says so.
+func (s Seen) consumed(w Wanted, goal Goal) bool {
+	return s.claim(w) == ClaimForeign || (goal == Available && Running(s.Node.ProvisionState) && !w.Reprovision.Consent)
+}
+
+// Running reports whether something that was deployed is on a host in this state.
+func Running(s ironic.State) bool {
+	switch s {
+	case ironic.Active, ironic.Servicing, ironic.ServiceWait, ironic.ServiceHold, ironic.ServiceFailed, ironic.Rescuing, ironic.RescueWait,
+		ironic.Rescue, ironic.RescueFailed, ironic.Unrescuing, ironic.UnrescueFailed:
+		return true
+	default:
+		return false
+	}
+}
+
+// rebootWanted reports whether a new reboot_trigger asks for a reboot that did not happen
+// yet. A machine that is off, or will be, needs none.
+func (s Seen) rebootWanted(w Wanted, goal Goal, m memory) bool {
+	j := s.Journal
+
+	return w.RebootTrigger != "" && w.RebootTrigger != j.RebootTrigger && m.tried[Reboot] == 0 && j.Known() && goal != Deleted && j.Phase == PhaseOf(goal) &&
+		w.Online && !w.OnlineIgnored && s.Node.PowerState != ironic.PowerOff
 }
 
 // claim says whose the host's claim is.
@@ -164,7 +189,7 @@ func quoted(s string) string { return `"` + s + `"` }
 // inspection says whether the machine has to be inspected, or an inventory to be taken over.
 func (s Seen) inspection(w Wanted) (needs, examine bool) {
 	n, j := s.Node, s.Journal
-	if w.InspectionMode == "disabled" || w.External || n.ProvisionState == ironic.Active {
+	if w.InspectionMode == "disabled" || w.External || j.Adopt || n.ProvisionState == ironic.Active {
 		return false, false
 	}
 

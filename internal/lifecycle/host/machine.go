@@ -4,6 +4,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
@@ -64,20 +65,35 @@ func Next(f Facts, goal Goal) (Step, error) {
 	}
 
 	step, err := row[column(goal)](f)
+
+	var stuck *StuckError
+	if errors.As(err, &stuck) {
+		stuck.Goal = goal // the cells serve several
+	}
+
 	if err != nil {
 		return "", err
 	}
 
 	// The first attempt follows a look, each further one a failure.
-	if limit, limited := limits(f, step); limited && f.Tried[step] >= limit {
-		if f.ForceNow() && goal == Deleted {
+	if limit, limited := limits(f, step); limited && tried(f, step) >= limit {
+		if step == Undeploy && f.Force && goal == Deleted {
 			return withMaintenance(f, Remove), nil
 		}
 
-		return "", &FailedError{Step: step, State: f.State, LastError: f.LastError, Attempts: f.Tried[step]}
+		return "", &FailedError{Step: step, State: f.State, LastError: f.LastError, Attempts: tried(f, step)}
 	}
 
 	return step, nil
+}
+
+// tried is how often this run did a step, under whichever of its names.
+func tried(f Facts, s Step) int {
+	if s == Deploy || s == Rebuild {
+		return f.Tried[Deploy] + f.Tried[Rebuild]
+	}
+
+	return f.Tried[s]
 }
 
 // table is the whole machine: one row per provision state, one column per goal. A host
@@ -97,27 +113,27 @@ var table = map[ironic.State]row{
 	ironic.Cleaning:       {await, await, await, await},
 	ironic.CleanWait:      {await, await, await, abortClean},
 	ironic.CleanHold:      {held, held, held, abort},
-	ironic.CleanFailed:    {recoverClean, recoverClean, recoverClean, recoverClean},
+	ironic.CleanFailed:    {cleanAgain, recoverClean, recoverClean, recoverClean},
 	ironic.Available:      {deploy, offered, manage, end},
 	ironic.Deploying:      {await, await, await, await},
-	ironic.WaitCallBack:   {await, undeploy, await, undeploy},
+	ironic.WaitCallBack:   {await, undeploy, await, endBroken},
 	ironic.DeployHold:     {held, held, held, abort},
-	ironic.DeployFailed:   {deployAgain, undeploy, undeploy, undeploy},
+	ironic.DeployFailed:   {deployAgain, undeploy, broken, endBroken},
 	ironic.Active:         {deployed, vacate, rest, endActive},
 	ironic.Deleting:       {await, await, await, await},
-	ironic.Error:          {undeploy, undeploy, undeploy, undeploy},
+	ironic.Error:          {undeploy, undeploy, broken, endBroken},
 	ironic.Adopting:       {await, await, await, await},
 	ironic.AdoptFailed:    {adoptAgain, manage, adopt, manage},
 	ironic.Servicing:      {await, await, await, await},
-	ironic.ServiceWait:    {await, undeploy, await, abort},
+	ironic.ServiceWait:    {await, vacate, await, abort},
 	ironic.ServiceHold:    {held, held, held, abort},
-	ironic.ServiceFailed:  {abortService, undeploy, abortService, undeploy},
+	ironic.ServiceFailed:  {abortService, vacate, abortService, endActive},
 	ironic.Rescuing:       {await, await, await, await},
-	ironic.RescueWait:     {rescued, undeploy, rescued, undeploy},
-	ironic.Rescue:         {rescued, undeploy, rescued, undeploy},
-	ironic.RescueFailed:   {rescued, undeploy, rescued, undeploy},
+	ironic.RescueWait:     {rescued, vacate, rescued, endActive},
+	ironic.Rescue:         {rescued, vacate, rescued, endActive},
+	ironic.RescueFailed:   {rescued, vacate, rescued, endActive},
 	ironic.Unrescuing:     {await, await, await, await},
-	ironic.UnrescueFailed: {rescued, undeploy, rescued, undeploy},
+	ironic.UnrescueFailed: {rescued, vacate, rescued, endActive},
 }
 
 // row holds the cells of one state, in the order of the goals.
@@ -143,7 +159,7 @@ func column(g Goal) int {
 func limits(f Facts, s Step) (int, bool) {
 	switch s {
 	case Manage:
-		return 2, f.State == ironic.Enroll || f.State == ironic.InspectFailed || f.State == ironic.CleanFailed || f.State == ironic.AdoptFailed
+		return 2, f.State == ironic.Enroll || f.State == ironic.InspectFailed || f.State == ironic.AdoptFailed
 	case Inspect:
 		return 2, true
 	case Adopt:
@@ -153,13 +169,21 @@ func limits(f Facts, s Step) (int, bool) {
 	case Undeploy:
 		return 1 + undeployRetries, true
 	case Provide:
-		return 3, true
+		return provideAttempts, true
 	case Abort:
 		return 3, true
+	case Unmaintain, Maintain, Unclaim, Remove:
+		return stubborn, true
 	default:
 		return 0, false
 	}
 }
+
+// provideAttempts is how often one run lets a host be cleaned for its deployment.
+const provideAttempts = 3
+
+// stubborn bounds what succeeds at once or is undone by somebody each time.
+const stubborn = 8
 
 // undeployRetries is how often a failed undeploy is begun again; the fourth failure is final,
 // as in the baremetal-operator.

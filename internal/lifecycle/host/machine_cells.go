@@ -31,13 +31,17 @@ func guard(f Facts, goal Goal) (Step, error) {
 		return "", nil
 	case f.Stranger != "" && goal != Deleted:
 		return "", &StuckError{f.State, goal, f.Stranger}
-	case f.Protected && goal == Deleted && f.Policy != PolicyDetach:
+	case f.NotOurs != "" && goal == Deleted:
+		return "", &StuckError{f.State, goal, f.NotOurs}
+	case f.Protected && goal == Deleted:
 		return "", &StuckError{f.State, goal, "the node is protected in Ironic (" + f.ProtectedReason + "); unset that first, the provider never does"}
 	case f.Consumed && goal == Deleted && !f.Force:
 		return "", &StuckError{f.State, goal, "the node is claimed by instance " + f.ClaimID + ", which is not this host's; remove that consumer first"}
+	case f.Consumed && goal == Provisioned && (f.State != ironic.Active || !f.AsWanted):
+		return "", &StuckError{f.State, goal, "the node is claimed by instance " + f.ClaimID + ", which is not this host's; remove that consumer first"}
 	case f.Consumed && goal == Available:
 		return consumed(f)
-	case f.Fault == faultPower && (goal != Deleted || f.Policy != PolicyDetach && !f.ForceNow()):
+	case f.Fault == faultPower && (goal != Deleted || f.Policy != PolicyDetach && !f.Force):
 		// Ironic mends this by itself once the BMC answers again; the wait has a bound.
 		return Wait, nil
 	default:
@@ -51,7 +55,7 @@ func consumed(f Facts) (Step, error) {
 	case f.InSync:
 		return Stop, nil
 	case Resting(f.State):
-		return Configure, nil
+		return configure(f)
 	default:
 		return Wait, nil
 	}
@@ -68,6 +72,10 @@ func manage(f Facts) (Step, error) {
 
 // inspected is the rest of a host that is to be available: managed, with an inventory.
 func inspected(f Facts) (Step, error) {
+	if f.WasDeployed {
+		return adopt(f) // it runs; only an active host can be undeployed and cleaned
+	}
+
 	if f.NeedsInspection {
 		return withoutMaintenance(f, Inspect), nil
 	}
@@ -81,21 +89,25 @@ func inspected(f Facts) (Step, error) {
 
 // prepared leads from a managed host towards a deployment.
 func prepared(f Facts) (Step, error) {
-	if f.NeedsInspection || f.NeedsExamination {
-		return inspected(f)
-	}
-
 	// A host that had been deployed and whose record was lost and made anew is adopted:
-	// providing it would clean the disk of a machine that runs.
+	// inspecting it would boot a ramdisk on a machine that runs, providing it clean its disk.
 	if f.WasDeployed {
 		return adopt(f)
 	}
 
+	if f.NeedsInspection || f.NeedsExamination {
+		return inspected(f)
+	}
+
 	if f.Retired {
-		return "", &StuckError{f.State, Provisioned, "the node is retired (" + f.RetiredReason + "), and Ironic provides no retired node; unset that first"}
+		return retired(f)
 	}
 
 	return withoutMaintenance(f, Provide), nil
+}
+
+func retired(f Facts) (Step, error) {
+	return "", &StuckError{f.State, Provisioned, "the node is retired (" + f.RetiredReason + "), and Ironic provides no retired node; unset that first"}
 }
 
 // offered is the rest of a host that Ironic offers for deployments.
@@ -114,8 +126,6 @@ func offered(f Facts) (Step, error) {
 // deploy puts the wanted image on an available host.
 func deploy(f Facts) (Step, error) {
 	switch {
-	case f.Claim == ClaimForeign:
-		return "", &StuckError{f.State, Provisioned, "the node is claimed by instance " + f.ClaimID + ", which is not this host's"}
 	case f.NeedsInspection:
 		return withoutMaintenance(f, Manage), nil
 	case f.NeedsExamination:
@@ -139,8 +149,11 @@ func deployed(f Facts) (Step, error) {
 		return rest(f)
 	case !f.Consent:
 		return "", &StuckError{f.State, Provisioned, "the disk would have to be overwritten (" + f.Difference + "), and the plan did not say so; plan again"}
-	case f.Claim == ClaimForeign:
-		return "", &StuckError{f.State, Provisioned, "the node is claimed by instance " + f.ClaimID + ", which is not this host's"}
+	case f.Protected:
+		return undeploy(f) // says so
+	case f.Retired && !f.Rebuild:
+		// The way from here leads over provide, which Ironic refuses: the host would be wiped and stay so.
+		return retired(f)
 	case f.Rebuild:
 		return withoutMaintenance(f, Rebuild), nil
 	default:
@@ -148,17 +161,25 @@ func deployed(f Facts) (Step, error) {
 	}
 }
 
-// vacate undeploys a host of which the image was taken out of the configuration; without
-// consent the guard keeps it from getting here.
-func vacate(f Facts) (Step, error) { return undeploy(f) }
+// vacate undeploys a host of which the image was taken out of the configuration.
+func vacate(f Facts) (Step, error) {
+	if !f.Consent {
+		return "", &StuckError{f.State, Available, "something runs on the host, and the plan did not say that it would be wiped; plan again"}
+	}
+
+	return undeploy(f)
+}
 
 // undeploy undeploys what is proved to be ours.
 func undeploy(f Facts) (Step, error) {
-	if f.NotOurs != "" {
+	switch {
+	case f.NotOurs != "":
 		return "", &StuckError{f.State, Deleted, f.NotOurs}
+	case f.Protected:
+		return "", &StuckError{f.State, Deleted, "the node is protected in Ironic (" + f.ProtectedReason + "); unset that first, the provider never does"}
+	default:
+		return Undeploy, nil
 	}
-
-	return Undeploy, nil
 }
 
 // rest is a state in which the host stays: settings and power are brought in line.
@@ -166,11 +187,27 @@ func rest(f Facts) (Step, error) {
 	switch {
 	case f.VerifyBMC && f.InSync:
 		return VerifyBMC, nil
+	case f.Tried[Reboot] > 0 && (f.Pressing || f.PowerTarget != ""):
+		return Wait, nil
+	case f.Tried[Reboot] > 0 && f.Tried[On] == 0 && f.Power == ironic.PowerOn && f.PowerError != "":
+		return "", &FailedError{Step: Reboot, State: f.State, LastError: f.PowerError, Attempts: f.Tried[Reboot]}
 	case !f.InSync:
-		return Configure, nil
+		return configure(f)
 	default:
 		return power(f)
 	}
+}
+
+// configure writes settings a few times: a far side that keeps something else than it was
+// sent would be written to for ever.
+func configure(f Facts) (Step, error) {
+	const most = 6
+
+	if f.Tried[Configure] >= most {
+		return "", &StuckError{f.State, Available, "the node does not keep the settings that were written (" + f.Differs + ")"}
+	}
+
+	return Configure, nil
 }
 
 // power brings the power state in line; what is neither on nor off means "keep waiting".
@@ -184,6 +221,8 @@ func power(f Facts) (Step, error) {
 	}
 
 	switch {
+	case f.NotOurs != "" && (f.RebootWanted || !f.WantOn && f.Power != ironic.PowerOff):
+		return "", &StuckError{f.State, Available, f.NotOurs}
 	case f.RebootWanted && f.Power == ironic.PowerOn && f.WantOn:
 		return Reboot, nil
 	case f.WantOn && f.Power == ironic.PowerOn, !f.WantOn && f.Power == ironic.PowerOff:
@@ -192,7 +231,7 @@ func power(f Facts) (Step, error) {
 		return press(f, On)
 	case f.Tried[SoftOff] == 0 && f.Power == ironic.PowerOn:
 		return SoftOff, nil
-	case f.Power == ironic.PowerOn && f.PowerError == "" && f.Tried[Off] == 0:
+	case f.Tried[SoftOff] > 0 && f.PowerError == "" && f.Tried[Off] == 0:
 		return Wait, nil // the soft request is still with the operating system
 	default:
 		return press(f, Off)
@@ -216,116 +255,37 @@ func press(f Facts, s Step) (Step, error) {
 // powerAttempts is how often one run asks for a power state that fails.
 const powerAttempts = 3
 
-// adopt makes Ironic treat the host as deployed, without touching its disk.
-func adopt(f Facts) (Step, error) {
-	if f.NeedsInspection {
-		return withoutMaintenance(f, Inspect), nil
-	}
-
-	if f.NeedsExamination {
-		return Examine, nil
-	}
-
-	return withoutMaintenance(f, Adopt), nil
-}
+// adopt makes Ironic treat the host as deployed, without touching its disk. Nothing is
+// inspected before: the machine runs, and an inspection boots a ramdisk.
+func adopt(f Facts) (Step, error) { return withoutMaintenance(f, Adopt), nil }
 
 func adoptAgain(f Facts) (Step, error) {
 	if f.WasDeployed || f.External {
-		return withoutMaintenance(f, Adopt), nil
+		return adopt(f)
 	}
 
-	return Manage, nil
+	return manage(f)
+}
+
+// cleanAgain cleans a host once more that was to be offered.
+func cleanAgain(f Facts) (Step, error) {
+	if f.Tried[Provide] >= provideAttempts {
+		return "", &FailedError{Step: Provide, State: f.State, LastError: f.LastError, Attempts: f.Tried[Provide]}
+	}
+
+	return recoverClean(f)
 }
 
 // recoverClean takes a host out of clean failed. Maintenance survives manage and would
 // block the next cleaning, so it goes first.
 func recoverClean(f Facts) (Step, error) { return withoutMaintenance(f, Manage), nil }
 
-// abortClean ends a manual cleaning, or one that nobody asked for; automated cleaning after
-// an undeploy goes on.
-func abortClean(f Facts) (Step, error) {
-	if f.Target == ironic.Manageable || f.CleaningDisabled {
-		return Abort, nil
-	}
-
-	return Wait, nil
-}
-
 // abortService brings a host back to active whose servicing failed.
 func abortService(f Facts) (Step, error) { return withoutMaintenance(f, Abort), nil }
 
-// end leads from a host with nothing on it to no record.
-func end(f Facts) (Step, error) {
-	switch {
-	case f.NotOurs != "":
-		return "", &StuckError{f.State, Deleted, f.NotOurs}
-	case f.Policy == PolicyDetach:
-		return unclaimed(f)
-	case f.PowerOffFirst && f.Power != ironic.PowerOff:
-		return offBeforeDelete(f)
-	default:
-		return unclaimed(f)
-	}
-}
-
-// offBeforeDelete powers the machine off, hard: nothing on it is wanted any more.
-func offBeforeDelete(f Facts) (Step, error) {
-	if f.PowerTarget != "" {
-		return Wait, nil
-	}
-
-	if f.Power == "" && f.Tried[Off] == 0 {
-		return unclaimed(f) // Ironic never knew its power: there is nothing that we switched on
-	}
-
-	step, err := press(f, Off)
-	if err != nil && f.Force {
-		return unclaimed(f)
-	}
-
-	return step, err
-}
-
-func unclaimed(f Facts) (Step, error) {
-	if f.Claim != ClaimNone && !f.Maintenance {
-		return Unclaim, nil
-	}
-
-	return Remove, nil
-}
-
-// endActive ends a host that runs something.
-func endActive(f Facts) (Step, error) {
-	switch {
-	case f.NotOurs != "":
-		return "", &StuckError{f.State, Deleted, f.NotOurs}
-	case f.Policy == PolicyDetach:
-		return withMaintenance(f, Remove), nil
-	case f.Policy == PolicyPowerOff || f.External:
-		if f.PowerOffFirst && f.Power != ironic.PowerOff {
-			if f.PowerTarget != "" {
-				return Wait, nil
-			}
-
-			step, err := press(f, Off)
-			if err == nil || !f.Force {
-				return step, err
-			}
-		}
-
-		return withMaintenance(f, Remove), nil
-	default:
-		return undeploy(f)
-	}
-}
-
-// remove deletes a record that never got anywhere.
-func remove(f Facts) (Step, error) {
-	if f.NotOurs != "" {
-		return "", &StuckError{f.State, Deleted, f.NotOurs}
-	}
-
-	return Remove, nil
+// broken is a failed deployment on a host that is said to run what somebody else put on it.
+func broken(f Facts) (Step, error) {
+	return "", &StuckError{f.State, ExternallyProvisioned, "an externally provisioned host is never undeployed; undeploy it in Ironic, or take externally_provisioned out of the configuration"}
 }
 
 // held is a host that an operator holds at a step: it goes on when the operator says so.

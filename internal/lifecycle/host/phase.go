@@ -5,6 +5,7 @@ package host
 
 import (
 	"maps"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 )
@@ -71,21 +72,30 @@ func phaseOfStep(s Step) Phase {
 }
 
 // settled reports whether the journal says what a host that has reached its goal says.
-func (j Journal) settled(w Wanted, goal Goal, n ironic.Node) bool {
-	if goal == Deleted {
+func (s Seen) settled(w Wanted, goal Goal, m memory) bool {
+	j := s.Journal
+
+	switch {
+	case goal == Deleted:
 		return true
-	}
-
-	if j.Phase != PhaseOf(goal) || !j.Ours(w.OwnerID) {
+	case !j.Ours(w.OwnerID) || !j.hasSettings(w):
 		return false
+	case s.consumed(w, goal):
+		return true // phase and deployment are the consumer's
+	case s.rebootWanted(w, goal, m):
+		w.RebootTrigger = j.RebootTrigger // noted once the machine was rebooted
 	}
 
+	return j.Phase == PhaseOf(goal) && !j.Adopt &&
+		(w.RebootTrigger == "" || j.RebootTrigger == w.RebootTrigger) && (w.InspectTrigger == "" || j.InspectTrigger == w.InspectTrigger) &&
+		(s.Node.ProvisionState != ironic.Active || goal != Provisioned || w.Reprovision.TriggersSHA256 == j.TriggersSHA256)
+}
+
+func (j Journal) hasSettings(w Wanted) bool {
 	want := j.settings(w)
 
 	return j.Namespace == want.Namespace && j.Name == want.Name && j.FailureDomain == want.FailureDomain &&
-		j.FabricMachineID == want.FabricMachineID && maps.Equal(j.Labels, want.Labels) && maps.Equal(j.Annotations, want.Annotations) &&
-		(w.RebootTrigger == "" || j.RebootTrigger == w.RebootTrigger) && (w.InspectTrigger == "" || j.InspectTrigger == w.InspectTrigger) &&
-		(n.ProvisionState != ironic.Active || goal != Provisioned || w.Reprovision.TriggersSHA256 == j.TriggersSHA256) && !j.Adopt
+		j.FabricMachineID == want.FabricMachineID && maps.Equal(j.Labels, want.Labels) && maps.Equal(j.Annotations, want.Annotations)
 }
 
 // settings returns the journal with the settings that w wants.
@@ -98,9 +108,17 @@ func (j Journal) settings(w Wanted) Journal {
 	return j
 }
 
-// finished returns the journal of a host that has reached its goal.
-func (j Journal) finished(w Wanted, goal Goal) Journal {
-	j = j.settings(w)
+// finished returns the journal of a host that has reached its goal at a time.
+func (s Seen) finished(w Wanted, goal Goal, m memory, at time.Time) Journal {
+	if s.rebootWanted(w, goal, m) {
+		w.RebootTrigger = s.Journal.RebootTrigger // noted once the machine was rebooted
+	}
+
+	j := s.Journal.settings(w)
+	if j.Phase != PhaseOf(goal) {
+		j.PhaseStarted = stamp(at)
+	}
+
 	j.Phase, j.Adopt, j.InspectBefore = PhaseOf(goal), false, ""
 	j.Fingerprint = w.Fingerprint()
 	j.RebootTrigger, j.InspectTrigger = w.RebootTrigger, w.InspectTrigger

@@ -96,7 +96,17 @@ func (r *Run) resume(ctx context.Context, conflict error) (Seen, error) {
 
 	r.log(ctx, "goes on with what an earlier run left", map[string]any{"node_uuid": seen.Node.UUID, "phase": string(seen.Journal.Phase), "ironic_state": string(seen.Node.ProvisionState)})
 	r.Wanted.ID = seen.Node.UUID
+	r.Wanted.BMC.Rewrite = true // the password may have been the reason why it was not finished
 	r.mem.provedOwned = true
+
+	if !Resting(seen.Node.ProvisionState) {
+		return seen, nil
+	}
+
+	// A run that was killed after it made the record made no port: a network boot needs it.
+	if seen.Ports, err = r.Backend.EnsurePorts(ctx, seen, w); err != nil {
+		return seen, err
+	}
 
 	return seen, nil
 }

@@ -20,7 +20,12 @@ const maintenanceReason = ManagedBy + ": the record is being deleted"
 
 // Do implements [lifecycle.Machine]: one step.
 func (r *Run) Do(ctx context.Context, seen Seen, step Step) (Seen, bool, error) {
-	if p := phaseOfStep(step); p != "" && p != r.phase {
+	p := phaseOfStep(step)
+	if step == On || step == Off || step == SoftOff || step == Reboot {
+		p = phasePower
+	}
+
+	if p != "" && p != r.phase {
 		r.phase, r.entered = p, time.Now()
 	}
 
@@ -67,7 +72,7 @@ func (r *Run) do(ctx context.Context, seen Seen, step Step) (Seen, bool, error) 
 
 		return after, err == nil, err
 	case Unclaim:
-		after, err := r.Backend.Write(ctx, seen, r.Wanted, r.enter(seen, step), PartUnclaim)
+		after, err := r.write(ctx, seen, r.enter(seen, step), PartUnclaim)
 
 		return after, err == nil, err
 	case Unmaintain:
@@ -116,14 +121,14 @@ func (r *Run) begin(ctx context.Context, seen Seen, step Step) (Seen, error) {
 	}
 
 	if Resting(seen.Node.ProvisionState) { // nothing can be written in any other state
-		after, err := r.Backend.Write(ctx, seen, r.Wanted, r.enter(seen, step), part)
+		after, err := r.write(ctx, seen, r.enter(seen, step), part)
 		if err != nil {
 			return seen, err
 		}
 
 		moved := after.Node.ProvisionState != seen.Node.ProvisionState
 		if seen = after; moved {
-			return seen, nil // decide anew
+			return seen, ironic.ErrTransition // decide anew; the step was not tried
 		}
 	}
 
@@ -176,11 +181,22 @@ func (r *Run) enter(seen Seen, step Step) Journal {
 	return j
 }
 
+// write writes a part of the record. Credentials are sent again once: Ironic masks them, so
+// nothing shows whether they are there.
+func (r *Run) write(ctx context.Context, seen Seen, j Journal, part Part) (Seen, error) {
+	after, err := r.Backend.Write(ctx, seen, r.Wanted, j, part)
+	if err == nil && r.Wanted.BMC.Rewrite && (part == PartSettings || part == PartDeploy) {
+		r.Wanted.BMC.Rewrite, r.mem.rewritten = false, true
+	}
+
+	return after, err
+}
+
 // configure brings settings, ports, traits and the journal of a host at rest in line.
 func (r *Run) configure(ctx context.Context, seen Seen) (Seen, error) {
 	j := seen.Journal.settings(r.Wanted)
-	if r.mem.tried[Configure] > 0 || r.final(seen) {
-		j = seen.Journal.finished(r.Wanted, r.Goal)
+	if !seen.consumed(r.Wanted, r.Goal) && (r.mem.tried[Configure] > 0 || r.final(seen)) {
+		j = seen.finished(r.Wanted, r.Goal, r.mem, time.Now().Truncate(time.Second))
 	}
 
 	if r.Wanted.BMC.Rewrite && r.mem.tried[Configure] == 0 {
@@ -191,7 +207,7 @@ func (r *Run) configure(ctx context.Context, seen Seen) (Seen, error) {
 
 	ports := seen.Ports
 
-	after, err := r.Backend.Write(ctx, seen, r.Wanted, j, PartSettings)
+	after, err := r.write(ctx, seen, j, PartSettings)
 	if err != nil {
 		return seen, err
 	}
@@ -202,7 +218,11 @@ func (r *Run) configure(ctx context.Context, seen Seen) (Seen, error) {
 		return after, err
 	}
 
-	return after, r.Backend.EnsureTraits(ctx, after, r.Wanted)
+	if err = r.Backend.EnsureTraits(ctx, after, r.Wanted); err == nil && r.Wanted.Traits != nil {
+		after.Node.Traits = r.Wanted.Traits // the record in hand is from before
+	}
+
+	return after, err
 }
 
 // final reports whether nothing but settings keeps the host from its goal.
@@ -253,12 +273,20 @@ func (r *Run) power(ctx context.Context, seen Seen, step Step) error {
 	}
 
 	r.pressed, r.pressedOn, r.moved = time.Now(), seen, false
+	r.mem.powerError, r.mem.pressing = "", true
 
 	return r.Backend.Power(ctx, seen.Node.UUID, target)
 }
 
 // remove deletes the record. A record that is gone already is what was wanted.
 func (r *Run) remove(ctx context.Context, seen Seen) error {
+	if n := seen.Node; n.Protected && n.ProtectedReason == ProtectedReason && Resting(n.ProvisionState) {
+		// Ironic deletes no protected record, also not one that is in maintenance.
+		if _, err := r.write(ctx, seen, seen.Journal, PartJournal); err != nil && !gone(err) {
+			return err
+		}
+	}
+
 	if err := r.Backend.Remove(ctx, seen.Node.UUID); err != nil && !gone(err) {
 		return err
 	}

@@ -20,6 +20,13 @@ func (e *CredentialsError) Error() string {
 	return "the BMC does not accept the new address or credentials: " + e.LastError
 }
 
+// A request that was accepted begins within a moment; with an old error in the way it is
+// given more time.
+const (
+	quiet  = 2 * time.Second
+	silent = 15 * time.Second
+)
+
 // verify tries new credentials by asking Ironic for the power state that the machine has
 // already: its validate does not try a password, and the machine that runs Terraform often
 // cannot reach a BMC. Nothing moves: Ironic reads the power state and finds it reached.
@@ -53,7 +60,10 @@ func (r *Run) verify(ctx context.Context, seen Seen) error {
 			return wait.Again, "Ironic asks the BMC", nil
 		}
 
-		if moved || glance.LastError != seen.Node.LastError || time.Since(began) > 2*time.Second {
+		// Ironic clears last_error when it begins, so an old one that stays is either the same
+		// failure once more, or nothing has begun yet.
+		begun := moved || glance.LastError != seen.Node.LastError
+		if since := time.Since(began); begun || (glance.LastError == "" && since > quiet) || since > silent {
 			return wait.Done, "", nil
 		}
 
@@ -65,7 +75,7 @@ func (r *Run) verify(ctx context.Context, seen Seen) error {
 		return err
 	case err != nil:
 		return fmt.Errorf("try the BMC's new credentials: %w", err)
-	case glance.LastError != "" && (moved || glance.LastError != seen.Node.LastError):
+	case glance.LastError != "":
 		return &CredentialsError{glance.LastError}
 	}
 
