@@ -138,11 +138,11 @@ func (m *model) planUpdate(ctx context.Context, state, config model, d host.Defa
 
 	reasons := m.price(ctx, state, config, d, goal, diags)
 	m.refuse(ctx, state, diags)
-	m.open(ctx, state, len(reasons) > 0)
+	m.open(ctx, state, config, len(reasons) > 0)
 }
 
 // open marks as unknown what an update may move; a plan without changes shows none of it.
-func (m *model) open(ctx context.Context, state model, deploys bool) {
+func (m *model) open(ctx context.Context, state, config model, deploys bool) {
 	if m.same(state) {
 		// The framework opens computed values once anything differs from the configuration's
 		// point of view; where nothing does, they are what they were.
@@ -166,10 +166,25 @@ func (m *model) open(ctx context.Context, state model, deploys bool) {
 
 	if !m.InspectTrigger.Equal(state.InspectTrigger) || state.Hardware.IsNull() {
 		m.Hardware = hardwarevalue.Unknown()
+		m.openUntold(config)
 	}
 
-	if !m.BootMACAddress.Equal(state.BootMACAddress) && known(m.Ports) && m.Ports.Equal(state.Ports) {
+	if (!m.BootMACAddress.Equal(state.BootMACAddress) || m.Hardware.IsUnknown()) && config.Ports.IsNull() {
 		m.Ports = types.ListUnknown(state.Ports.ElementType(ctx))
+	}
+}
+
+// openUntold marks as unknown what an inspection is still to tell: an earlier apply that
+// was cut short left it null.
+func (m *model) openUntold(config model) {
+	if config.BootMACAddress.IsNull() && m.BootMACAddress.IsNull() {
+		m.BootMACAddress = value.UnknownMAC()
+	}
+
+	for to, given := range map[*types.String]types.String{&m.Architecture: config.Architecture, &m.FabricMachineID: config.FabricMachineID} {
+		if given.IsNull() && to.IsNull() {
+			*to = types.StringUnknown()
+		}
 	}
 }
 
