@@ -1,7 +1,7 @@
 // Copyright The terraform-provider-metal3 Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command terraform-provider-metal3 is a Terraform provider for bare-metal fleets.
+// The command terraform-provider-metal3 serves the provider to Terraform or OpenTofu.
 package main
 
 import (

@@ -41,3 +41,9 @@ func Resolve(ctx context.Context, config tfsdk.Config, env func(string) string) 
 
 	return r, diags
 }
+
+// The handling of the process, for tests.
+var (
+	Quiet = quiet
+	Leave = leave
+)

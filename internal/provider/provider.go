@@ -11,6 +11,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/function"
@@ -24,8 +25,11 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
 )
 
-// Address is the source address of the provider, in full.
-const Address = "registry.terraform.io/terraform-metal3/metal3"
+// Address is the source address of the provider, as it stands in required_providers.
+const Address = "terraform-metal3/" + typeName
+
+// typeName is the name of the provider, with which the names of its types begin.
+const typeName = "metal3"
 
 var (
 	_ provider.Provider              = (*metal3)(nil)
@@ -35,6 +39,7 @@ var (
 type metal3 struct {
 	version string
 	options options
+	served  atomic.Pointer[services] // set by Configure
 }
 
 // options are what tests put in place of the world.
@@ -58,17 +63,21 @@ func WithEnvironment(env func(string) string) Option { return func(o *options) {
 
 // New returns the constructor of the provider.
 func New(version string, opts ...Option) func() provider.Provider {
+	return func() provider.Provider { return newProvider(version, opts...) }
+}
+
+func newProvider(version string, opts ...Option) *metal3 {
 	o := options{env: os.Getenv}
 	for _, apply := range opts {
 		apply(&o)
 	}
 
-	return func() provider.Provider { return &metal3{version: version, options: o} }
+	return &metal3{version: version, options: o}
 }
 
 // Metadata names the provider.
 func (p *metal3) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
-	resp.TypeName = "metal3"
+	resp.TypeName = typeName
 	resp.Version = p.version
 }
 
@@ -92,6 +101,7 @@ func (p *metal3) Configure(ctx context.Context, req provider.ConfigureRequest, r
 	}
 
 	served := &services{version: p.version, options: p.options, settings: settings}
+	p.served.Store(served)
 	resp.ResourceData = served
 	resp.DataSourceData = served
 }

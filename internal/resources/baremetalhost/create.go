@@ -75,6 +75,7 @@ func (r *hostResource) Create(ctx context.Context, req resource.CreateRequest, r
 
 	switch {
 	case try.err == nil:
+		resp.Diagnostics.Append(r.mark(ctx, resp.Private, plan, try.seen, far.Endpoint())...)
 	case interrupted(ctx, try.err):
 		try.warning(ctx, "\nThe run was interrupted. The host stays in the state; the next apply goes on in place.", &resp.Diagnostics)
 	case keep:

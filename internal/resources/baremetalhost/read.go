@@ -75,6 +75,7 @@ func (r *hostResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	state.remark(seen, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{state.ID})...)
+	resp.Diagnostics.Append(r.mark(ctx, resp.Private, state, seen, far.Endpoint())...)
 }
 
 // refreshHardware reads the inventory where the state has none yet although there is one,

@@ -78,6 +78,7 @@ func (r *hostResource) Update(ctx context.Context, req resource.UpdateRequest, r
 
 	resp.Diagnostics.Append(resp.State.Set(context.WithoutCancel(ctx), &result)...)
 	resp.Diagnostics.Append(resp.Identity.Set(context.WithoutCancel(ctx), identity{result.ID})...)
+	resp.Diagnostics.Append(r.mark(context.WithoutCancel(ctx), resp.Private, result, try.seen, far.Endpoint())...)
 }
 
 // wantedUpdate adds what only the difference to the state tells.

@@ -61,7 +61,6 @@ func inPlace() map[string]change {
 		"network of the ramdisk":      {to: Map{"preprovisioning_network_data": `{"links":[]}`}},
 		"network of the ramdisk away": {from: Map{"preprovisioning_network_data": `{"links":[]}`}},
 		"interfaces":                  {to: Map{"interfaces": Map{"management": "redfish"}}},
-		"boot MAC address":            {to: Map{"boot_mac_address": "52:54:00:5A:00:00"}, wants: Map{"boot_mac_address": "52:54:00:5A:00:00"}},
 		"the provider's own settings": {
 			to: Map{"deletion_policy": "detach", "force_destroy": true, "provisioning_attempts": 1, "refresh_depth": "full", "queue_timeout": "1h",
 				"phase_timeouts": Map{"inspect": "45m"}, "on_create_failure": "keep", "timeouts": Map{"create": "1h"}},

@@ -1,0 +1,39 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"os"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
+)
+
+// Serve serves the provider to Terraform until Terraform ends. In debug mode it prints how
+// to attach Terraform to it and serves until it is interrupted.
+func Serve(version string, debug bool) error {
+	quiet(os.Environ())
+	survive()
+
+	var opts []tf6server.ServeOpt
+	if debug {
+		opts = append(opts, tf6server.WithManagedDebug())
+	} else {
+		go leave(context.Background(), os.Getppid, os.Exit) //nolint:forbidigo // the life of the process
+	}
+
+	return tf6server.Serve(Address, NewServer(version), opts...)
+}
+
+// NewServer returns the constructor of what Terraform talks to: the framework's server,
+// with the short ways of [shortcuts] before it.
+func NewServer(version string, opts ...Option) func() tfprotov6.ProviderServer {
+	return func() tfprotov6.ProviderServer {
+		p := newProvider(version, opts...)
+
+		return &shortcuts{ProviderServer: providerserver.NewProtocol6(p)(), provider: p}
+	}
+}
