@@ -104,7 +104,7 @@ func tried(f Facts, s Step) int {
 var table = map[ironic.State]row{
 	//                     provisioned   available     external      deleted
 	"":                    {register, register, register, stop},
-	ironic.Enroll:         {manage, manage, manage, remove},
+	ironic.Enroll:         {manage, manage, manage, unclaimed},
 	ironic.Verifying:      {await, await, await, await},
 	ironic.Manageable:     {prepared, inspected, adopt, end},
 	ironic.Inspecting:     {await, await, await, await},

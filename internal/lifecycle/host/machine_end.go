@@ -38,6 +38,7 @@ func offBeforeDelete(f Facts) (Step, error) {
 	return step, err
 }
 
+// unclaimed deletes a record, which Ironic refuses while a claim is on it.
 func unclaimed(f Facts) (Step, error) {
 	if f.Claim != ClaimNone && !f.Maintenance {
 		return Unclaim, nil
@@ -92,6 +93,3 @@ func abortClean(f Facts) (Step, error) {
 
 	return Wait, nil
 }
-
-// remove deletes a record that never got anywhere.
-func remove(Facts) (Step, error) { return Remove, nil }
