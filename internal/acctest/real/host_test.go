@@ -5,6 +5,7 @@ package real_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -167,4 +168,18 @@ func resets(t *testing.T, m acctest.Machine) float64 {
 	}
 
 	return n
+}
+
+// ipmiMAC is the address of the machine behind the first IPMI simulator: the
+// machines with IPMI follow those that are handed out.
+func ipmiMAC(t *testing.T) string {
+	t.Helper()
+
+	var first, count int
+
+	if _, err := fmt.Sscan(os.Getenv("METAL3_TEST_FIRST")+" "+os.Getenv("METAL3_TEST_MACHINES"), &first, &count); err != nil {
+		t.Fatalf("METAL3_TEST_FIRST and METAL3_TEST_MACHINES: %v", err)
+	}
+
+	return fmt.Sprintf("52:54:00:5a:%02x:%02x", (first+count)/256, (first+count)%256)
 }
