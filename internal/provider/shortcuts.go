@@ -4,12 +4,12 @@
 package provider
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
+	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
 )
@@ -61,15 +61,24 @@ func (s *shortcuts) unchanged(ctx context.Context, mark baremetalhost.Mark) bool
 
 // PlanResourceChange implements [tfprotov6.ResourceServer].
 func (s *shortcuts) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	if _, ok := markOf(req.TypeName, req.PriorPrivate); !ok || !same(req.PriorState, req.ProposedNewState) {
+	if _, ok := markOf(req.TypeName, req.PriorPrivate); !ok || !nothingNew(req.PriorState, req.ProposedNewState) {
 		return s.ProviderServer.PlanResourceChange(ctx, req)
 	}
 
-	return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity}, nil
+	return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.PriorState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity}, nil
 }
 
-func same(a, b *tfprotov6.DynamicValue) bool {
-	return a != nil && b != nil && len(a.MsgPack) > 0 && bytes.Equal(a.MsgPack, b.MsgPack)
+// nothingNew reports whether a proposal is the prior state. Values that are not known do
+// not decode, and go the long way.
+func nothingNew(prior, proposed *tfprotov6.DynamicValue) bool {
+	if prior == nil || proposed == nil {
+		return false
+	}
+
+	var before, after map[string]any
+
+	return msgpack.Unmarshal(prior.MsgPack, &before) == nil && msgpack.Unmarshal(proposed.MsgPack, &after) == nil &&
+		baremetalhost.SameProposal(before, after)
 }
 
 // markOf reads the mark out of the framework's form of private state: JSON of base64 of JSON.

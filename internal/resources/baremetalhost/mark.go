@@ -6,6 +6,8 @@ package baremetalhost
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"reflect"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -66,4 +68,51 @@ func (r *hostResource) settled(ctx context.Context, m model, seen host.Seen) boo
 	planned.planUpdate(ctx, refreshed, refreshed, r.far.HostDefaults(), &said)
 
 	return len(said) == 0 && equal(m, refreshed) && equal(planned, refreshed) && m.RefreshDepth.ValueString() != "full" && !m.Hardware.IsUnknown()
+}
+
+// writeOnly are the attributes that a proposal carries and a state never does.
+var writeOnly = map[string]string{"bmc": "password_wo", "image": "pull_secret_wo", "": "user_data_wo"}
+
+// SameProposal reports whether a proposed state is the prior one. Both are as Terraform
+// encodes them: maps of values.
+//
+// Terraform proposes null for a computed list of objects that the configuration leaves
+// out (ports), which means "as it is"; and it proposes write-only values.
+func SameProposal(prior, proposed map[string]any) bool {
+	if len(prior) == 0 || len(prior) != len(proposed) {
+		return false
+	}
+
+	for name, before := range prior {
+		after, ok := proposed[name]
+
+		switch {
+		case !ok:
+			return false
+		case name == writeOnly[""], name == "ports" && after == nil:
+			continue
+		}
+
+		if secret := writeOnly[name]; secret != "" {
+			before, after = without(before, secret), without(after, secret)
+		}
+
+		if !reflect.DeepEqual(before, after) {
+			return false
+		}
+	}
+
+	return true
+}
+
+func without(v any, key string) any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+
+	m = maps.Clone(m)
+	delete(m, key)
+
+	return m
 }
