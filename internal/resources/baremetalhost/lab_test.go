@@ -17,6 +17,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
+	labironic "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/provider/providertest"
 )
 
@@ -232,7 +233,18 @@ const minute = time.Minute
 func (w world) ironicNode() Map {
 	w.t.Helper()
 
-	req, err := http.NewRequestWithContext(w.ctx, http.MethodGet, lab.Endpoint+"/v1/nodes/"+w.id(), http.NoBody)
+	var out Map
+
+	w.ask("/v1/nodes/"+w.id(), &out)
+
+	return out
+}
+
+// ask reads from the lab's Ironic.
+func (w world) ask(path string, into any) {
+	w.t.Helper()
+
+	req, err := http.NewRequestWithContext(w.ctx, http.MethodGet, lab.Endpoint+path, http.NoBody)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -245,9 +257,37 @@ func (w world) ironicNode() Map {
 	}
 	defer resp.Body.Close()
 
-	var out Map
-	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil || resp.StatusCode != http.StatusOK {
-		w.t.Fatalf("%s %v", resp.Status, err)
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil || resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s: %s %v", path, resp.Status, err)
+	}
+}
+
+// fails makes the next runs of a verb fail.
+func (w world) fails(verb string, times int, f labironic.Failure) {
+	w.t.Helper()
+
+	for range times {
+		if err := w.Ironic.FailNext("", verb, f); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// nodes are the names of all records in Ironic.
+func (w world) nodes() []string {
+	w.t.Helper()
+
+	var list struct {
+		Nodes []struct {
+			Name string `json:"name"`
+		} `json:"nodes"`
+	}
+
+	w.ask("/v1/nodes", &list)
+
+	var out []string
+	for _, n := range list.Nodes {
+		out = append(out, n.Name)
 	}
 
 	return out
