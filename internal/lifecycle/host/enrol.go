@@ -103,15 +103,18 @@ func like(ctx context.Context, b Backend, name string) string {
 
 	const most = 5
 
-	_, short, ok := strings.Cut(name, "~")
-	if !ok {
-		short = name
+	plain := func(name string) string {
+		if _, short, ok := strings.Cut(name, "~"); ok && short != "" {
+			return short
+		}
+
+		return name
 	}
 
 	var names []string
 
 	for _, s := range all {
-		if n := s.Node.Name; n != "" && (strings.Contains(n, short) || strings.Contains(short, n)) {
+		if n := s.Node.Name; n != "" && (strings.Contains(n, plain(name)) || strings.Contains(name, plain(n))) {
 			names = append(names, n)
 		}
 	}

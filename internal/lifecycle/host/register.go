@@ -164,7 +164,7 @@ func (r *Run) takeOver(ctx context.Context, other Seen) (Seen, error) {
 	r.Wanted.BMC.Rewrite = true
 	r.mem.provedOwned = true
 
-	return r.Backend.Write(ctx, other, r.Wanted, j, PartSettings)
+	return r.write(ctx, other, j, PartSettings)
 }
 
 func gone(err error) bool { return errors.Is(err, ErrGone) }
