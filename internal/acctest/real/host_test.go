@@ -96,8 +96,8 @@ func newLife(t *testing.T, r acctest.Real, change ...func(*host)) *life {
 	m := r.Machine(t)
 	l.host = host{name: unique(t), machine: m, image: raw(r.ImageURL, r.ImageSHA256)}
 
-	l.far.sweep(t, full(l.host.name))
 	l.with(t, change...)
+	l.far.sweep(t, full(l.host.name))
 
 	return l
 }

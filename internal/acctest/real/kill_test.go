@@ -56,7 +56,7 @@ var (
 	powers = []moment{
 		when("its power changes", moving),
 		when("it is off", func(n node) bool { return n != nil && n.text("power_state") == "power off" }),
-		first("active"),
+		first("active").after(1500 * time.Millisecond), // before anything, or just when it begins
 	}
 )
 
@@ -79,7 +79,7 @@ func TestKill_createUpdateDelete(t *testing.T) {
 		}
 	})
 
-	const lives = 20
+	const lives = 16
 
 	for i := range lives {
 		create, update, remove := creates[i%len(creates)], redeploys[i%len(redeploys)], deletes[(i+2)%len(deletes)]

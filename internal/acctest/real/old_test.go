@@ -19,20 +19,21 @@ func TestReal_oldestIronic(t *testing.T) {
 	r := acctest.IronicOld(t)
 	l := newLife(t, r)
 
-	// Inspection by the agent came with 1.84.
-	l.fails(t, "agent inspection", "1.84", "1.82", "inspection_mode")
-
 	mac := fmt.Sprintf("  boot_mac_address = %q\n", l.host.machine.MAC)
 	l.with(t, func(h *host) { h.extra = mac + "  inspection_mode = \"disabled\"\n  disable_power_off = true" })
 	l.fails(t, "disable_power_off", "1.95", "1.82")
 
-	l.with(t, func(h *host) { h.extra = mac + "  inspection_mode = \"disabled\"" })
-
-	if in := l.state(t)[l.host.name]; in.Status == "tainted" {
-		l.must(t, "untaint", "metal3_baremetal_host.h")
+	if n := l.node(t); n != nil {
+		t.Errorf("something was registered: %v", n)
 	}
 
-	l.apply(t)
+	// Inspection by the agent came with 1.84: what is done instead is told.
+	l.with(t, func(h *host) { h.extra = mac })
+
+	if said := flat(l.apply(t)); !strings.Contains(said, "1.84") || !strings.Contains(said, "1.82") {
+		t.Errorf("what is beyond the API is not said:\n%s", said)
+	}
+
 	l.is(t, "active")
 	l.empty(t)
 
@@ -46,14 +47,10 @@ func TestReal_oldestIronic(t *testing.T) {
 	l.is(t, "active")
 	l.empty(t)
 
-	l.with(t, func(h *host) { h.extra = mac + "  inspection_mode = \"disabled\"\n  disable_power_off = true" })
-
-	said := flat(l.do(t, "apply", "-auto-approve").out.String())
-	if !strings.Contains(said, "1.95") || !strings.Contains(said, "1.82") {
-		t.Errorf("what is beyond the API is not said:\n%s", said)
-	}
-
-	l.with(t, func(h *host) { h.extra = mac + "  inspection_mode = \"disabled\"" })
+	// As a change it fails as well, and the host stays as it is.
+	l.with(t, func(h *host) { h.extra = mac + "  disable_power_off = true" })
+	l.fails(t, "disable_power_off", "1.95", "1.82")
+	l.with(t, func(h *host) { h.extra = mac })
 	l.apply(t)
 	l.empty(t)
 	l.gone(t)
@@ -67,7 +64,7 @@ func TestReal_oldestIronicAsksTheBMC(t *testing.T) {
 		h.image, h.extra = "", fmt.Sprintf("  inspection_mode = \"fast\"\n  boot_mac_address = %q", h.machine.MAC)
 	})
 	l.apply(t)
-	l.is(t, "available")
+	l.is(t, "manageable") // Ironic's word for a host that is inspected and has no image
 	l.empty(t)
 	l.gone(t)
 }

@@ -70,7 +70,7 @@ func (w *watch) until(name string, stop <-chan struct{}, limit time.Duration, ok
 	}
 }
 
-const every = 120 * time.Millisecond
+const every = 200 * time.Millisecond
 
 func (w *watch) run() {
 	for {

@@ -111,7 +111,7 @@ func (r *Run) afterwards(ctx context.Context, seen Seen, err error) (Seen, bool,
 // refuses changes of a record during a transition.
 func (r *Run) begin(ctx context.Context, seen Seen, step Step) (Seen, error) {
 	part := PartSettings
-	if step == Deploy || step == Rebuild {
+	if step == Deploy || step == Rebuild || step == Adopt && r.runsAsWanted(seen) {
 		part = PartDeploy
 	}
 
@@ -132,6 +132,10 @@ func (r *Run) begin(ctx context.Context, seen Seen, step Step) (Seen, error) {
 		}
 	}
 
+	if step == Inspect {
+		r.remarkInspection(ctx)
+	}
+
 	if step == Deploy || step == Rebuild {
 		if err := r.Backend.Validate(ctx, seen.Node.UUID); err != nil {
 			return seen, err
@@ -141,6 +145,26 @@ func (r *Run) begin(ctx context.Context, seen Seen, step Step) (Seen, error) {
 	r.opaque = r.opaque || step == Inspect || step == Undeploy || step == Rebuild || step == Adopt
 
 	return seen, r.Backend.Start(ctx, seen, r.Wanted, verbOf(step))
+}
+
+// runsAsWanted reports whether what runs on a host whose record was made anew is what is
+// wanted: then the record says so again, as it did before.
+func (r *Run) runsAsWanted(seen Seen) bool {
+	wanted := r.Wanted.Image != nil || r.Wanted.CustomDeploy != nil
+
+	return wanted && seen.Journal.Adopt && len(Differences(seen.Applied(), seen.Journal.TriggersSHA256, r.Wanted)) == 0
+}
+
+// remarkInspection says where the machine cannot be inspected as it is wanted: "agent" is
+// the default, so an old far side does what its driver does instead of failing.
+func (r *Run) remarkInspection(ctx context.Context) {
+	if r.Wanted.InspectionMode != "agent" || r.mem.tried[Inspect] > 0 {
+		return
+	}
+
+	if err := r.Backend.Supports(ctx, FeatureAgentInspection); err != nil && !wait.IsTransient(err) {
+		r.Warnings = append(r.Warnings, err.Error()+"; the machine is inspected as its driver does by default, which may give no inventory.")
+	}
 }
 
 // verbOf is Ironic's verb for a step, empty for steps that are none.

@@ -107,7 +107,7 @@ func (r *hostResource) finish(ctx context.Context, m *model, try *attempt, diags
 	ctx = context.WithoutCancel(ctx)
 
 	for _, w := range try.run.Warnings {
-		diags.AddWarning("Host "+try.name+" was in maintenance", w)
+		diags.AddWarning("Host "+try.name, sentenceOf(w))
 	}
 
 	raw := try.run.Inventory
