@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
 )
 
@@ -45,7 +46,7 @@ func (s Seen) Deployed() bool {
 
 // Applied returns what is deployed: as the journal has it, else as the record tells.
 func (s Seen) Applied() Applied {
-	if s.Journal.Applied.Image != nil || s.Journal.Applied.CustomDeploy != "" {
+	if (s.Journal.Applied.Image != nil || s.Journal.Applied.CustomDeploy != "") && !s.redeployed() {
 		return s.Journal.Applied
 	}
 
@@ -57,6 +58,16 @@ func (s Seen) Applied() Applied {
 	}
 
 	return a
+}
+
+// redeployed reports whether somebody else put another image on the host than the journal
+// has: what the record tells is then all that is known.
+func (s Seen) redeployed() bool {
+	a := s.Journal.Applied.Image
+	far, ok := image.FromInstanceInfo(s.Node.InstanceInfo)
+
+	return a != nil && ok && s.Node.ProvisionState == ironic.Active &&
+		!image.Same(image.Image{URL: a.URL, Checksum: a.Checksum, ChecksumType: a.ChecksumType, Format: a.Format}, far)
 }
 
 // WantedApplied is what a deployment as w wants it leaves in the journal.
