@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
 )
 
 // Deploy interfaces with a meaning of their own.
@@ -38,13 +39,20 @@ func deployment(n ironic.Node, w host.Wanted) []setting {
 		}
 	}
 
+	img := image.Image{}
 	if w.Image != nil {
-		set, remove := w.Image.InstanceInfo()
-		for _, key := range remove {
+		img = *w.Image
+	}
+
+	set, remove := img.InstanceInfo()
+	for _, key := range remove {
+		info[key] = nil
+	}
+
+	for key, value := range set { // without an image: what an earlier one left goes
+		if info[key] = value; value == "" {
 			info[key] = nil
 		}
-
-		maps.Copy(info, set)
 	}
 
 	if w.PullSecret != "" {

@@ -120,6 +120,10 @@ func access(n ironic.Node, w host.Wanted) []setting {
 		}
 	}
 
+	if driverChanges {
+		out = append(out, resets(n, w)...)
+	}
+
 	info := driverInfo(w)
 	moved := w.BMC.Rewrite
 
@@ -127,18 +131,37 @@ func access(n ironic.Node, w host.Wanted) []setting {
 		moved = moved || !equal(n.DriverInfo[key], want)
 	}
 
-	// A key that only another address or a withdrawn option would leave behind.
-	for _, key := range []string{"redfish_system_id", "redfish_verify_ca", "ipmi_verify_ca"} {
-		if _, there := n.DriverInfo[key]; there && info[key] == nil {
+	// A key that only another address, another driver or a withdrawn option would leave behind.
+	for key := range n.DriverInfo {
+		left := slices.Contains([]string{"redfish_system_id", "redfish_verify_ca", "ipmi_verify_ca"}, key) ||
+			driverChanges && (strings.HasPrefix(key, "redfish_") || strings.HasPrefix(key, "ipmi_"))
+		if left && info[key] == nil {
 			info[key] = nil
 		}
 	}
 
 	for _, key := range slices.Sorted(maps.Keys(info)) {
-		if secret(key) {
+		if secret(key) && info[key] != nil {
 			out = append(out, setting{name: "bmc", path: "/driver_info/" + escape(key), want: info[key], blind: true, force: moved})
 		} else {
 			out = append(out, setting{name: "bmc", path: "/driver_info/" + escape(key), want: info[key]})
+		}
+	}
+
+	return out
+}
+
+// ofDriver are the kinds of interfaces whose names depend on the driver.
+var ofDriver = []string{"bios", "boot", "console", "firmware", "inspect", "management", "power", "raid", "vendor"}
+
+// resets are the interfaces of the old driver that the new one may not have: they go back
+// to its defaults, else Ironic refuses the change.
+func resets(n ironic.Node, w host.Wanted) []setting {
+	var out []setting
+
+	for _, kind := range ofDriver {
+		if _, named := interfaces(w)[kind]; !named && n.Interfaces[kind] != "" {
+			out = append(out, setting{name: "bmc.address", path: "/" + kind + "_interface"})
 		}
 	}
 
