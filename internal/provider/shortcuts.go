@@ -61,7 +61,7 @@ func (s *shortcuts) unchanged(ctx context.Context, mark baremetalhost.Mark) bool
 
 // PlanResourceChange implements [tfprotov6.ResourceServer].
 func (s *shortcuts) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	if _, ok := markOf(req.TypeName, req.PriorPrivate); !ok || !nothingNew(req.PriorState, req.ProposedNewState) {
+	if _, ok := markOf(req.TypeName, req.PriorPrivate); !ok || !nothingNew(req) {
 		return s.ProviderServer.PlanResourceChange(ctx, req)
 	}
 
@@ -70,15 +70,16 @@ func (s *shortcuts) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanR
 
 // nothingNew reports whether a proposal is the prior state. Values that are not known do
 // not decode, and go the long way.
-func nothingNew(prior, proposed *tfprotov6.DynamicValue) bool {
-	if prior == nil || proposed == nil {
-		return false
+func nothingNew(req *tfprotov6.PlanResourceChangeRequest) bool {
+	var all [3]map[string]any
+
+	for i, v := range []*tfprotov6.DynamicValue{req.PriorState, req.ProposedNewState, req.Config} {
+		if v == nil || msgpack.Unmarshal(v.MsgPack, &all[i]) != nil {
+			return false
+		}
 	}
 
-	var before, after map[string]any
-
-	return msgpack.Unmarshal(prior.MsgPack, &before) == nil && msgpack.Unmarshal(proposed.MsgPack, &after) == nil &&
-		baremetalhost.SameProposal(before, after)
+	return baremetalhost.SameProposal(all[0], all[1], all[2])
 }
 
 // markOf reads the mark out of the framework's form of private state: JSON of base64 of JSON.

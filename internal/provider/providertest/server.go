@@ -6,7 +6,6 @@ package providertest
 import (
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -26,10 +25,7 @@ func NewServer(t *testing.T, opts ...provider.Option) *Server {
 
 	opts = append([]provider.Option{provider.WithEnvironment(func(string) string { return "" })}, opts...)
 
-	served, err := providerserver.NewProtocol6WithError(provider.New("test", opts...)())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	served := provider.NewServer("test", opts...)()
 
 	schema, err := served.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {

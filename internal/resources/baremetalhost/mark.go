@@ -6,12 +6,20 @@ package baremetalhost
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	fwdefaults "github.com/hashicorp/terraform-plugin-framework/resource/schema/defaults"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // MarkKey is the key of the mark in private state.
@@ -77,10 +85,18 @@ var writeOnly = map[string]string{"bmc": "password_wo", "image": "pull_secret_wo
 // encodes them: maps of values.
 //
 // Terraform proposes null for a computed list of objects that the configuration leaves
-// out (ports), which means "as it is"; and it proposes write-only values.
-func SameProposal(prior, proposed map[string]any) bool {
-	if len(prior) == 0 || len(prior) != len(proposed) {
+// out (ports), which means "as it is"; and it proposes write-only values. Where the
+// configuration leaves out what has a default, it proposes the prior value, and the
+// framework would plan the default.
+func SameProposal(prior, proposed, config map[string]any) bool {
+	if len(prior) == 0 || len(prior) != len(proposed) || config["ports"] != nil {
 		return false
+	}
+
+	for name, otherwise := range defaults() {
+		if config[name] == nil && plainText(prior[name]) != otherwise {
+			return false
+		}
 	}
 
 	for name, before := range prior {
@@ -115,4 +131,69 @@ func without(v any, key string) any {
 	delete(m, key)
 
 	return m
+}
+
+// defaults are the schema's defaults as texts, by attribute.
+var defaults = sync.OnceValue(func() map[string]string {
+	var resp resource.SchemaResponse
+
+	ctx := context.Background() //nolint:forbidigo // nothing is asked: the schema is made once for all
+	(&hostResource{}).Schema(ctx, resource.SchemaRequest{}, &resp)
+
+	out := map[string]string{}
+
+	for name, a := range resp.Schema.Attributes {
+		switch a := a.(type) {
+		case schema.StringAttribute:
+			if a.Default != nil {
+				var d fwdefaults.StringResponse
+
+				a.Default.DefaultString(ctx, fwdefaults.StringRequest{}, &d)
+				out[name] = d.PlanValue.ValueString()
+			}
+		case schema.BoolAttribute:
+			if a.Default != nil {
+				var d fwdefaults.BoolResponse
+
+				a.Default.DefaultBool(ctx, fwdefaults.BoolRequest{}, &d)
+				out[name] = plainText(d.PlanValue.ValueBool())
+			}
+		case schema.Int64Attribute:
+			if a.Default != nil {
+				var d fwdefaults.Int64Response
+
+				a.Default.DefaultInt64(ctx, fwdefaults.Int64Request{}, &d)
+				out[name] = plainText(d.PlanValue.ValueInt64())
+			}
+		case schema.SetAttribute:
+			if a.Default != nil {
+				var d fwdefaults.SetResponse
+
+				a.Default.DefaultSet(ctx, fwdefaults.SetRequest{}, &d)
+				out[name] = plainText(value.GoStrings(d.PlanValue))
+			}
+		}
+	}
+
+	return out
+})
+
+// plainText is one text for all spellings of a value: numbers of any size, sets in any order.
+func plainText(v any) string {
+	var all []string
+
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			all = append(all, fmt.Sprint(one))
+		}
+	case []string:
+		all = slices.Clone(v)
+	default:
+		return fmt.Sprint(v)
+	}
+
+	slices.Sort(all)
+
+	return strings.Join(all, ",")
 }

@@ -45,6 +45,9 @@ func (r *hostResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		return
 	}
 
+	// Whatever this read finds, the mark of an earlier one says nothing of it.
+	resp.Diagnostics.Append(resp.Private.SetKey(ctx, MarkKey, nil)...)
+
 	seen, err := far.Refresh(ctx, state.ID.ValueString())
 
 	switch {
