@@ -167,6 +167,20 @@ func (c *Core) Refresh(ctx context.Context) Outcome {
 	return o
 }
 
+// RefreshWith reads this object and others with one provider, as one command does with all
+// objects of a configuration. What is said of any of them is in the outcome.
+func (c *Core) RefreshWith(ctx context.Context, others ...*Core) Outcome {
+	c.t.Helper()
+
+	s, o := c.configured()
+
+	for _, one := range append([]*Core{c}, others...) {
+		one.refresh(ctx, s, &o)
+	}
+
+	return o
+}
+
 func (c *Core) refresh(ctx context.Context, s *providertest.Server, o *Outcome) bool {
 	c.t.Helper()
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
@@ -56,7 +55,7 @@ provider "metal3" {
 // Factories makes providers for tests with Terraform whose requests all go to this lab.
 func (l Lab) Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"metal3": providerserver.NewProtocol6WithError(provider.New("test", l.options()...)()),
+		"metal3": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test", l.options()...)(), nil },
 	}
 }
 

@@ -158,11 +158,7 @@ func (c *call) adopt(n *node, _ time.Time) error {
 		return nil
 	}
 
-	if n.Interfaces["deploy"] == "direct" && text(n.InstanceInfo, "image_source") == "" {
-		return broke("Error while attempting to adopt node %s: Node %s failed to validate deploy image info. Some parameters were missing. "+
-			"Missing are: ['instance_info.image_source']", n.UUID, n.UUID)
-	}
-
+	// With local boot nothing of the image is validated: a node without one is adopted.
 	_, err := c.machine(n)
 
 	return err

@@ -46,7 +46,7 @@ func (s Seen) Deployed() bool {
 
 // Applied returns what is deployed: as the journal has it, else as the record tells.
 func (s Seen) Applied() Applied {
-	if (s.Journal.Applied.Image != nil || s.Journal.Applied.CustomDeploy != "") && !s.redeployed() {
+	if (s.Journal.Applied.Image != nil || s.Journal.Applied.CustomDeploy != "") && !s.Redeployed() {
 		return s.Journal.Applied
 	}
 
@@ -60,9 +60,10 @@ func (s Seen) Applied() Applied {
 	return a
 }
 
-// redeployed reports whether somebody else put another image on the host than the journal
-// has: what the record tells is then all that is known.
-func (s Seen) redeployed() bool {
+// Redeployed reports whether somebody else put another image on the host than the journal
+// has: what the record tells is then all that is known. The journal has the spelling that
+// was asked for, instance_info what Ironic was told.
+func (s Seen) Redeployed() bool {
 	a := s.Journal.Applied.Image
 	far, ok := image.FromInstanceInfo(s.Node.InstanceInfo)
 

@@ -29,7 +29,7 @@ func TestHost_withImageIsProvisioned(t *testing.T) {
 		w.destroy()
 
 		if m := w.Machine(w.t, "node-0"); m.Power != "Off" {
-			t.Errorf("the machine is %s", m.Power)
+			w.t.Errorf("the machine is %s", m.Power)
 		}
 	})
 }

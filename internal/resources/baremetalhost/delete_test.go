@@ -40,11 +40,11 @@ func TestHost_deletionPolicies(t *testing.T) {
 
 				got := slices.DeleteFunc(w.verbs(), func(s string) bool { return s == "power off" && !slices.Contains(c.sends, s) && c.power == "Off" })
 				if !slices.Equal(got, c.sends) && !(c.power == "Off" && slices.Equal(append(got, "power off"), c.sends)) {
-					t.Errorf("sent %v, want %v", got, c.sends)
+					w.t.Errorf("sent %v, want %v", got, c.sends)
 				}
 
-				if m := w.Machine(t, "node-0"); c.power != "" && m.Power != c.power || m.Image != c.disk {
-					t.Errorf("power %s, disk %q", m.Power, m.Image)
+				if m := w.Machine(w.t, "node-0"); c.power != "" && m.Power != c.power || m.Image != c.disk {
+					w.t.Errorf("power %s, disk %q", m.Power, m.Image)
 				}
 
 				// What is gone can be made anew.
@@ -95,7 +95,7 @@ func TestOBMH05_destroyDuringInspection(t *testing.T) {
 		w.says(o, "inspect")
 
 		if !w.Exists() || !w.Tainted {
-			t.Fatalf("the state is lost: %s", o.Errors)
+			w.t.Fatalf("the state is lost: %s", o.Errors)
 		}
 
 		w.edit(Map{"provision_state": "inspect wait", "target_provision_state": "manageable"})
@@ -103,7 +103,7 @@ func TestOBMH05_destroyDuringInspection(t *testing.T) {
 		w.destroy()
 
 		if n := count(w.verbs(), "abort"); n != 1 || slices.Contains(w.verbs(), "inspect") {
-			t.Errorf("sent %v", w.verbs())
+			w.t.Errorf("sent %v", w.verbs())
 		}
 	})
 }
@@ -135,7 +135,7 @@ func TestHost_undeployFailsUntilForced(t *testing.T) {
 
 				if force {
 					if o.Errors != "" || w.Exists() {
-						t.Fatalf("destroy: %s", o.Errors)
+						w.t.Fatalf("destroy: %s", o.Errors)
 					}
 
 					w.says(o, "deleted without being deprovisioned")
@@ -146,7 +146,7 @@ func TestHost_undeployFailsUntilForced(t *testing.T) {
 				w.says(o, "host node-0 was not deleted", "the BMC is on fire")
 
 				if !w.Exists() {
-					t.Fatal("the host is out of the state")
+					w.t.Fatal("the host is out of the state")
 				}
 			})
 		})

@@ -26,7 +26,7 @@ func TestHost_failedCreateIsTaintedAndReplaced(t *testing.T) {
 		w.says(o, "ProvisioningError: host node-0 did not become provisioned", "image checksum mismatch", "terraform untaint", "replacing it undeploys")
 
 		if !w.Tainted || strings.Contains(o.Errors, "Nothing was registered") {
-			t.Fatalf("tainted: %v; %s", w.Tainted, o.Errors)
+			w.t.Fatalf("tainted: %v; %s", w.Tainted, o.Errors)
 		}
 
 		w.wants(Map{"provisioning_state": "provisioning", "operational_status": "error"})
@@ -34,7 +34,7 @@ func TestHost_failedCreateIsTaintedAndReplaced(t *testing.T) {
 		before := w.id()
 
 		if o := w.apply(config); o.Action != "replace" || w.id() == before {
-			t.Errorf("the next apply was %q", o.Action)
+			w.t.Errorf("the next apply was %q", o.Action)
 		}
 
 		w.wants(Map{"provisioning_state": "provisioned"})
@@ -55,7 +55,7 @@ func TestOBMH06_deploymentFailsForEver(t *testing.T) {
 		w.says(o, "image checksum mismatch", "2 attempts", "image")
 
 		if n := count(w.verbs(), "active"); n != 2 {
-			t.Errorf("%d deployments began", n)
+			w.t.Errorf("%d deployments began", n)
 		}
 
 		w.Untaint()
@@ -65,7 +65,7 @@ func TestOBMH06_deploymentFailsForEver(t *testing.T) {
 		o = w.apply(config) // fails once more, then succeeds
 
 		if o.Action != "update" || w.id() != id || slices.Contains(w.verbs(), "manage") || slices.Contains(w.verbs(), "inspect") {
-			t.Errorf("%s: sent %v", o.Action, w.verbs())
+			w.t.Errorf("%s: sent %v", o.Action, w.verbs())
 		}
 
 		w.wants(Map{"provisioning_state": "provisioned"})
@@ -84,7 +84,7 @@ func TestHost_keepFailureWarnsAndResumes(t *testing.T) {
 
 				o := w.Core.Apply(w.ctx, config)
 				if o.Errors != "" || w.Tainted || !w.Exists() {
-					t.Fatalf("tainted: %v; %s", w.Tainted, o.Errors)
+					w.t.Fatalf("tainted: %v; %s", w.Tainted, o.Errors)
 				}
 
 				w.says(o, "no luck", "on_create_failure = \"keep\"")
@@ -94,7 +94,7 @@ func TestHost_keepFailureWarnsAndResumes(t *testing.T) {
 
 				// The plan tells the goal; the next apply goes on with the same node.
 				if p := w.Plan(w.ctx, config); p.Action != "update" || p.Planned["provisioning_state"] != "provisioned" {
-					t.Errorf("the next plan is %q to %v", p.Action, p.Planned["provisioning_state"])
+					w.t.Errorf("the next plan is %q to %v", p.Action, p.Planned["provisioning_state"])
 				}
 
 				w.apply(config)
@@ -120,11 +120,11 @@ func TestOTF01_killedDuringTheWait(t *testing.T) {
 				w.says(o, "Waited 2s", "provisioned")
 
 				if took := time.Since(began); took > 10*time.Second {
-					t.Errorf("the deadline of 2s took %s", took)
+					w.t.Errorf("the deadline of 2s took %s", took)
 				}
 
 				if !w.Exists() || !w.Tainted || w.id() == "" || w.Identity() != w.id() {
-					t.Fatalf("lost: %v", w.State())
+					w.t.Fatalf("lost: %v", w.State())
 				}
 
 				id := w.id()
@@ -136,7 +136,7 @@ func TestOTF01_killedDuringTheWait(t *testing.T) {
 				w.apply(config)
 
 				if (w.id() == id) != untaint {
-					t.Errorf("the node is %s, was %s", w.id(), id)
+					w.t.Errorf("the node is %s, was %s", w.id(), id)
 				}
 
 				w.oneNode()
@@ -217,7 +217,7 @@ func TestHost_interruptedCreateIsNotTainted(t *testing.T) {
 				w.says(o, "The run was interrupted")
 
 				if o.Errors != "" || w.Tainted || !w.Exists() {
-					t.Fatalf("tainted: %v; %s", w.Tainted, o.Errors)
+					w.t.Fatalf("tainted: %v; %s", w.Tainted, o.Errors)
 				}
 
 				id := w.id()
@@ -240,11 +240,11 @@ func TestHost_interruptedUpdateAndDeleteAreErrors(t *testing.T) {
 
 		o := w.Core.Apply(w.interruptAt(2*minute), to)
 		if o.Errors == "" || w.Tainted || !w.Exists() {
-			t.Fatalf("an interrupted update: %q, tainted %v", o.Errors, w.Tainted)
+			w.t.Fatalf("an interrupted update: %q, tainted %v", o.Errors, w.Tainted)
 		}
 
 		if p := w.Plan(w.ctx, to); p.Action != "update" {
-			t.Errorf("the next plan is %q", p.Action)
+			w.t.Errorf("the next plan is %q", p.Action)
 		}
 
 		w.apply(to)
@@ -252,14 +252,14 @@ func TestHost_interruptedUpdateAndDeleteAreErrors(t *testing.T) {
 
 		o = w.Core.Apply(w.interruptAt(minute), nil)
 		if o.Errors == "" || !w.Exists() {
-			t.Fatalf("an interrupted delete: %q", o.Errors)
+			w.t.Fatalf("an interrupted delete: %q", o.Errors)
 		}
 
 		w.says(o, "The run was interrupted; the host stays in the state")
 		w.destroy()
 
 		if n := len(w.nodes()); n != 0 {
-			t.Errorf("there are %d nodes", n)
+			w.t.Errorf("there are %d nodes", n)
 		}
 	})
 }
@@ -276,14 +276,14 @@ func TestHost_failedUpdatePlansTheRestAgain(t *testing.T) {
 		w.says(o, "image checksum mismatch", "the next apply goes on in place")
 
 		if w.Tainted || !w.Exists() {
-			t.Fatal("an update never taints")
+			w.t.Fatal("an update never taints")
 		}
 
 		w.wants(Map{"operational_status": "error"})
 
 		p := w.Plan(w.ctx, to)
 		if p.Action != "update" || p.Planned["provisioning_state"] != "provisioned" {
-			t.Errorf("the next plan is %q %v", p.Action, p.Changed)
+			w.t.Errorf("the next plan is %q %v", p.Action, p.Changed)
 		}
 
 		w.apply(to)
@@ -311,11 +311,11 @@ func TestHost_wrongPasswordAtCreate(t *testing.T) {
 		w.says(o, "RegistrationError", "password_wo")
 
 		if strings.Contains(o.Errors, "S3cret") || !w.Tainted {
-			t.Errorf("tainted: %v; %s", w.Tainted, o.Errors)
+			w.t.Errorf("tainted: %v; %s", w.Tainted, o.Errors)
 		}
 
 		if n := count(w.verbs(), "manage"); n != 1 {
-			t.Errorf("%d log-ins with a wrong password", n)
+			w.t.Errorf("%d log-ins with a wrong password", n)
 		}
 
 		w.Untaint()

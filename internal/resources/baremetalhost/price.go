@@ -18,7 +18,7 @@ import (
 // reprovision names the changes that overwrite the disk of a host which runs; nil where
 // none does, or where a value is not known yet.
 func (m model) reprovision(ctx context.Context, state, config model, d host.Defaults, diags *diag.Diagnostics) []string {
-	if !state.isProvisioned() || state.Applied.IsNull() || m.ExternallyProvisioned.ValueBool() {
+	if !state.isProvisioned() && !state.lost() || state.Applied.IsNull() || m.ExternallyProvisioned.ValueBool() {
 		return nil
 	}
 
@@ -55,12 +55,11 @@ func (m model) reprovision(ctx context.Context, state, config model, d host.Defa
 func (m model) price(ctx context.Context, state, config model, d host.Defaults, goal host.Goal, diags *diag.Diagnostics) []string {
 	name := m.label()
 	reasons := m.reprovision(ctx, state, config, d, diags)
-	gone := state.IronicState.IsNull() && !state.Applied.IsNull()
 
 	switch {
 	case len(reasons) > 0:
 		m.priceOfDisk(ctx, state, reasons, diags)
-	case gone:
+	case state.lost() || state.IronicState.IsNull() && goal == host.ExternallyProvisioned:
 		diags.AddWarning("Host "+name+" will be enrolled again", "Its node is gone from Ironic. It is registered under the same UUID and adopted; the disk is not touched.")
 	case goal == host.Available && state.isProvisioned() && !m.left(ctx, state, diags):
 		if a, _ := state.appliedOf(ctx, diags); a.ConfigSHA256 == "" && a.Image != nil {

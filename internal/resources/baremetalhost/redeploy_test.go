@@ -66,7 +66,7 @@ func TestOBMH19_whichChangeRebuildsTheHost(t *testing.T) {
 				w.says(plan, c.says)
 
 				if rewrites := slices.Contains(c.sends, "active") || slices.Contains(c.sends, "rebuild"); plan.Says(overwritten) != rewrites {
-					t.Errorf("the plan says %q", plan.Warnings)
+					w.t.Errorf("the plan says %q", plan.Warnings)
 				}
 
 				w.apply(to)
@@ -101,8 +101,8 @@ func TestHost_newImageIsOnTheDisk(t *testing.T) {
 				w.apply(with(full(), Map{"reprovision_method": method}, disk(image2)))
 				w.wants(Map{"id": id, "applied.image.url": image2, "provisioning_state": "provisioned", "image.url": image2})
 
-				if m := w.Machine(t, "node-0"); m.Image != image2 || m.Power != "On" {
-					t.Errorf("%s is on the disk, power %s", m.Image, m.Power)
+				if m := w.Machine(w.t, "node-0"); m.Image != image2 || m.Power != "On" {
+					w.t.Errorf("%s is on the disk, power %s", m.Image, m.Power)
 				}
 			})
 		})
@@ -117,8 +117,8 @@ func TestHost_liveISO(t *testing.T) {
 		w.wants(Map{"provisioning_state": "provisioned", "applied.image.format": "live-iso"})
 		w.record(Map{"deploy_interface": "ramdisk"})
 
-		if m := w.Machine(t, "node-0"); m.Running != "iso" || m.Image != "" {
-			t.Errorf("runs %q, disk %q", m.Running, m.Image)
+		if m := w.Machine(w.t, "node-0"); m.Running != "iso" || m.Image != "" {
+			w.t.Errorf("runs %q, disk %q", m.Running, m.Image)
 		}
 
 		// To a disk and back: the deploy interface follows.
@@ -157,7 +157,7 @@ func TestHost_reprovisionDenied(t *testing.T) {
 
 		for name, to := range map[string]Map{"another image": with(deny, disk(image2)), "no image": with(deny, Map{"image": nil}), "triggers": with(deny, Map{"reprovision_triggers": Map{"a": "1"}})} {
 			if o := w.Core.Apply(w.ctx, to); o.Errors == "" {
-				t.Errorf("%s: %s", name, o.Warnings)
+				w.t.Errorf("%s: %s", name, o.Warnings)
 			}
 		}
 

@@ -191,8 +191,8 @@ func (m *model) driftPower(ctx context.Context, s host.Seen, diags *diag.Diagnos
 // driftImage shows an image that somebody else put on the machine.
 func (m *model) driftImage(ctx context.Context, s host.Seen, diags *diag.Diagnostics) {
 	i, ok := read[imageModel](ctx, m.Image, diags)
-	if !ok || s.Node.ProvisionState != ironic.Active {
-		return
+	if !ok || !s.Redeployed() {
+		return // a difference to the configuration is planned by what was applied
 	}
 
 	far, ok := image.FromInstanceInfo(s.Node.InstanceInfo)
@@ -200,12 +200,9 @@ func (m *model) driftImage(ctx context.Context, s host.Seen, diags *diag.Diagnos
 		return
 	}
 
-	// The journal has the spelling that was asked for, instance_info what Ironic was told.
-	if a := s.Applied().Image; a != nil {
-		told := image.Image{URL: a.URL, Checksum: a.Checksum, ChecksumType: a.ChecksumType, Format: a.Format}
-		if image.Same(told, far) {
-			return // a difference to the configuration is planned by what was applied
-		}
+	mine := image.Image{URL: far.URL, Checksum: i.Checksum.ValueString(), ChecksumType: i.ChecksumType.ValueString(), Format: i.Format.ValueString()}
+	if image.Same(mine, far) { // only the URL differs: the rest stays as the user writes it
+		far = mine
 	}
 
 	i.URL, i.Checksum, i.ChecksumType, i.Format = types.StringValue(far.URL), value.String(far.Checksum), value.String(far.ChecksumType), value.String(far.Format)

@@ -93,7 +93,7 @@ func (m model) wantedUpdate(ctx context.Context, state, config model, d host.Def
 	w.BMC.Rewrite = m.bmcChanged(ctx, state, diags)
 
 	reasons := m.reprovision(ctx, state, config, d, diags)
-	w.Reprovision.Consent = len(reasons) > 0 || m.goal() == host.Provisioned && !state.isProvisioned() || m.goal() == host.Available && state.vacating()
+	w.Reprovision.Consent = len(reasons) > 0 || m.goal() == host.Provisioned && !state.isProvisioned() && !state.lost() || m.goal() == host.Available && state.vacating()
 	w.Reprovision.Record = state.ExternallyProvisioned.ValueBool() && !m.ExternallyProvisioned.ValueBool() && w.Image != nil
 	w.OnlineIgnored = m.consumed(ctx, diags)
 
@@ -126,6 +126,10 @@ func (m model) bmcChanged(ctx context.Context, state model, diags *diag.Diagnost
 func (m model) goalNow(ctx context.Context, state model, diags *diag.Diagnostics) host.Goal {
 	if m.left(ctx, state, diags) {
 		return host.Available
+	}
+
+	if state.lost() { // the machine runs on without its record
+		m.ProvisioningState = types.StringValue(string(host.PhaseProvisioned))
 	}
 
 	return m.goal()

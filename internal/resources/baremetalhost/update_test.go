@@ -176,7 +176,7 @@ func TestHost_newPasswordIsTriedAndKept(t *testing.T) {
 		w.sent("power on") // the state that it has: nothing moves
 
 		if m := w.Machine(w.t, "node-0"); m.Boots != 1 {
-			t.Logf("started %d times", m.Boots)
+			w.t.Logf("started %d times", m.Boots)
 		}
 
 		w.wants(Map{"operational_status": "OK", "provisioning_state": "provisioned"})
@@ -196,15 +196,15 @@ func TestHost_wrongNewPasswordIsAnError(t *testing.T) {
 		w.says(o, "bmc", "does not accept the new address or credentials")
 
 		if strings.Contains(o.Errors, "S3cret") {
-			t.Errorf("the password is in %s", o.Errors)
+			w.t.Errorf("the password is in %s", o.Errors)
 		}
 
 		if w.Tainted {
-			t.Error("an update never taints")
+			w.t.Error("an update never taints")
 		}
 
 		if p := w.Plan(w.ctx, wrong); p.Action != "update" || !slices.Contains(p.Changed, "bmc") {
-			t.Errorf("the next plan is %q %v", p.Action, p.Changed)
+			w.t.Errorf("the next plan is %q %v", p.Action, p.Changed)
 		}
 
 		w.apply(bmc(config, Map{"password_wo_version": 3}))
@@ -281,7 +281,7 @@ func TestHost_portsAreMadeComplete(t *testing.T) {
 
 		ports, _ := w.Get("ports").([]any)
 		if len(ports) != 2 {
-			t.Fatalf("inspection found %v", ports)
+			w.t.Fatalf("inspection found %v", ports)
 		}
 
 		two := []any{
@@ -292,13 +292,13 @@ func TestHost_portsAreMadeComplete(t *testing.T) {
 
 		ports, _ = w.Get("ports").([]any)
 		if first, _ := ports[0].(Map); len(ports) != 2 || first["mac"] != "52:54:00:5B:00:00" || first["physical_network"] != "net1" {
-			t.Errorf("ports are %v", ports)
+			w.t.Errorf("ports are %v", ports)
 		}
 
 		w.apply(with(config, Map{"ports": two[1:]}))
 
 		if ports, _ = w.Get("ports").([]any); len(ports) != 1 {
-			t.Errorf("ports are %v", ports)
+			w.t.Errorf("ports are %v", ports)
 		}
 	})
 }
@@ -322,7 +322,7 @@ func TestHost_inspectTriggerInspectsAgain(t *testing.T) {
 		w.says(o, "Host node-0 will be inspected again")
 
 		if !slices.Contains(w.verbs(), "inspect") {
-			t.Errorf("sent %v", w.verbs())
+			w.t.Errorf("sent %v", w.verbs())
 		}
 
 		w.wants(Map{"provisioning_state": "available"})

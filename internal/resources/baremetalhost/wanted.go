@@ -242,6 +242,9 @@ func (m model) isProvisioned() bool {
 	return m.ProvisioningState.ValueString() == string(host.PhaseProvisioned)
 }
 
+// lost reports whether the record of a machine that runs is gone from the far side.
+func (m model) lost() bool { return m.IronicState.IsNull() && !m.Applied.IsNull() }
+
 // consumed reports whether the state says that somebody else deploys on the host.
 func (m model) consumed(ctx context.Context, diags *diag.Diagnostics) bool {
 	c, ok := read[consumerModel](ctx, m.Consumer, diags)
