@@ -8,6 +8,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
@@ -116,7 +117,8 @@ func ended(ctx context.Context, err error) bool {
 // the context's own end is kept in the note.
 func timeout(ctx context.Context, start time.Time, note string, err error) error {
 	if wait.IsTransient(err) {
-		note += "; " + err.Error()
+		words, _, _ := strings.Cut(err.Error(), "\n") // the context's own words may follow
+		note += "; " + words
 	}
 
 	return &wait.TimeoutError{Waited: time.Since(start), Note: note, Cause: context.Cause(ctx)}

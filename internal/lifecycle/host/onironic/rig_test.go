@@ -131,6 +131,11 @@ func record(t *testing.T, minor int) (*recorder, *onironic.Backend) {
 type direct struct{ http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if r.Body == nil {
+		r.Body = http.NoBody // as a server does
+	}
+
 	w := httptest.NewRecorder()
 	d.ServeHTTP(w, r)
 
