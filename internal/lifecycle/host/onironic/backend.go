@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -183,8 +184,10 @@ func (b *Backend) Power(ctx context.Context, id string, target ironic.Power) err
 	}
 
 	err := b.client.SetPower(ctx, id, target, timeout)
-	if errors.Is(err, ironic.ErrRefused) && timeout > 0 {
-		// The driver has no soft power: the hard way is what is left.
+
+	var refused *ironic.RequestError
+	if timeout > 0 && errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
+		// The driver has no soft power, which Ironic words in several ways: the hard way is what is left.
 		hard := map[ironic.Power]ironic.Power{ironic.SoftPowerOff: ironic.PowerOff, ironic.SoftRebooting: ironic.Rebooting}
 		err = b.client.SetPower(ctx, id, hard[target], 0)
 	}

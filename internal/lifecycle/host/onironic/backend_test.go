@@ -271,9 +271,26 @@ func TestOBMH22_aPartThatIsMissingIsNotTheNode(t *testing.T) {
 func TestPower_softFallsBackToHard(t *testing.T) {
 	t.Parallel()
 
-	r, b := record(t, 96)
-	if err := b.Power(t.Context(), id, ironic.SoftPowerOff); err != nil || r.bodies[0] != `{"target":"soft power off","timeout":180}` {
-		t.Errorf("%v, %v", err, r.bodies)
+	for words, hard := range map[string]bool{
+		"": false, "The driver ipmi does not support the power state, soft power off": true,
+		`The requested action "soft power off" can not be performed on node "n1"`: true,
+	} {
+		r, b := record(t, 96)
+		r.answer["PUT /nodes/"+id+"/states/power"] = func(w http.ResponseWriter) {
+			if words != "" && len(r.bodies) == 1 {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = w.Write(fault(words))
+			}
+		}
+
+		want := []string{`{"target":"soft power off","timeout":180}`}
+		if hard {
+			want = append(want, `{"target":"power off"}`)
+		}
+
+		if err := b.Power(t.Context(), id, ironic.SoftPowerOff); err != nil || !slices.Equal(r.bodies, want) {
+			t.Errorf("%q: %v, %v", words, err, r.bodies)
+		}
 	}
 }
 

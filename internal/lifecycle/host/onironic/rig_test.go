@@ -195,11 +195,16 @@ func settled() ironic.Node {
 
 // refuse answers a call with an error of Ironic's.
 func (r *recorder) refuse(what string, status int, words string) {
+	r.answer[what] = func(w http.ResponseWriter) {
+		w.WriteHeader(status)
+		_, _ = w.Write(fault(words))
+	}
+}
+
+// fault is an error as Ironic writes it: JSON inside JSON.
+func fault(words string) []byte {
 	inner, _ := json.Marshal(map[string]any{"faultcode": "Client", "faultstring": words, "debuginfo": nil})
 	outer, _ := json.Marshal(map[string]any{"error_message": string(inner)})
 
-	r.answer[what] = func(w http.ResponseWriter) {
-		w.WriteHeader(status)
-		_, _ = w.Write(outer)
-	}
+	return outer
 }
