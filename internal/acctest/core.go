@@ -449,3 +449,30 @@ func (c *Core) value(d *tfprotov6.DynamicValue) tftypes.Value {
 
 	return v
 }
+
+// Configurable is what of the state a configuration can say: what Terraform generates as
+// configuration of an import. Write-only values are null, computed ones left out.
+func (c *Core) Configurable() Map { return configurable(c.schema.Block.Attributes, c.State()) }
+
+func configurable(attributes []*tfprotov6.SchemaAttribute, state Map) Map {
+	out := Map{}
+
+	for _, a := range attributes {
+		v := state[a.Name]
+		if v == nil || !a.Optional && !a.Required || a.WriteOnly {
+			continue
+		}
+
+		if inner, ok := v.(Map); ok && a.NestedType != nil {
+			v = configurable(a.NestedType.Attributes, inner)
+		}
+
+		if n, ok := v.(int64); ok {
+			v = int(n)
+		}
+
+		out[a.Name] = v
+	}
+
+	return out
+}

@@ -56,7 +56,9 @@ func Find(ctx context.Context, b Backend, id, namespace string) (string, error) 
 	}
 
 	names := []string{id}
-	if _, err := uuid.Parse(id); err != nil {
+	if _, err := uuid.Parse(id); err == nil {
+		names = []string{strings.ToLower(id)}
+	} else {
 		if ns, name, ok := strings.Cut(id, "/"); ok {
 			names = []string{NodeName(ns, name)}
 		} else if !strings.Contains(id, "~") {

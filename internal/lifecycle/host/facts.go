@@ -103,7 +103,7 @@ func Observe(s Seen, w Wanted, goal Goal, differs []string, m memory) Facts {
 		Protected: n.Protected && n.ProtectedReason != ProtectedReason, ProtectedReason: n.ProtectedReason,
 		Retired: n.Retired, RetiredReason: n.RetiredReason,
 		Claim: s.claim(w), ClaimID: n.InstanceUUID,
-		VerifyBMC:        (w.BMC.Rewrite || m.rewritten) && !m.verified && m.tried[VerifyBMC] == 0 && n.ProvisionState != ironic.Enroll,
+		VerifyBMC:        (w.BMC.Rewrite || m.rewritten) && !w.BMC.Untried && !m.verified && m.tried[VerifyBMC] == 0 && n.ProvisionState != ironic.Enroll,
 		CleaningDisabled: w.CleaningMode == "disabled",
 		WasDeployed:      j.Adopt, External: !s.Deployed(),
 		Consent: w.Reprovision.Consent, Rebuild: w.Reprovision.Method == "rebuild" && w.Image != nil && w.Image.Format != image.LiveISO,

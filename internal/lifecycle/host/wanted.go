@@ -74,6 +74,7 @@ type BMC struct {
 	VerifyCA                       string
 	DriverInfo                     map[string]string // merged last
 	Rewrite                        bool              // credentials or address changed: send driver_info again and verify it
+	Untried                        bool              // said for the first time, after an import: an import causes no power request
 }
 
 // DeployImage is the ramdisk that Ironic boots on the machine; empty: the service's own.

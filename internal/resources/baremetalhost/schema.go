@@ -132,11 +132,11 @@ func accessAttributes() map[string]schema.Attribute {
 				"username": text("User name. Default: the provider's `bmc` settings for this host. Changed in place and tried."),
 				"password_wo": schema.StringAttribute{
 					Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "Password, never stored in the state. Sent again when `password_wo_version` changes.",
-					Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRelative().AtParent().AtName("password_wo_version"))},
+					Validators: []validator.String{needs{"password_wo_version"}},
 				},
 				"password_wo_version": schema.Int64Attribute{
 					Optional: true, MarkdownDescription: "Increase it to send `password_wo` again.",
-					Validators: []validator.Int64{int64validator.AlsoRequires(path.MatchRelative().AtParent().AtName("username"))},
+					Validators: []validator.Int64{needs{"username"}},
 				},
 				"password": schema.StringAttribute{
 					Optional: true, Sensitive: true, MarkdownDescription: "Password, kept in the state; for clients without write-only attributes.",
@@ -213,7 +213,7 @@ func deploymentAttributes() map[string]schema.Attribute {
 				"format":        schema.StringAttribute{Optional: true, Validators: oneOf("raw", "qcow2", "vdi", "vmdk", "live-iso"), MarkdownDescription: "`raw`, `qcow2`, `vdi`, `vmdk`, or `live-iso` (booted, never written to a disk)."},
 				"pull_secret_wo": schema.StringAttribute{
 					Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "`user:password` for an `oci://` image, never stored in the state.",
-					Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRelative().AtParent().AtName("pull_secret_wo_version"))},
+					Validators: []validator.String{needs{"pull_secret_wo_version"}},
 				},
 				"pull_secret_wo_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Increase it to use another `pull_secret_wo` from the next deployment on."},
 			},
@@ -242,7 +242,7 @@ func deploymentAttributes() map[string]schema.Attribute {
 			},
 		},
 		"user_data":            schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: "User data of the config drive. A change takes effect at the next deployment, or makes one, see `reprovision_on`."},
-		"user_data_wo":         schema.StringAttribute{Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "As `user_data`, never stored in the state.", Validators: []validator.String{stringvalidator.ConflictsWith(path.MatchRoot("user_data")), stringvalidator.AlsoRequires(path.MatchRoot("user_data_wo_version"))}},
+		"user_data_wo":         schema.StringAttribute{Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "As `user_data`, never stored in the state.", Validators: []validator.String{stringvalidator.ConflictsWith(path.MatchRoot("user_data")), needs{"user_data_wo_version"}}},
 		"user_data_wo_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Increase it when `user_data_wo` changes."},
 		"vendor_data":          document("Vendor data (YAML or JSON) of the config drive."),
 		"network_data":         document("Network data (YAML or JSON) of the config drive, in OpenStack's `network_data.json` format."),

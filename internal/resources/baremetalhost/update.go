@@ -91,6 +91,7 @@ func (m model) wantedUpdate(ctx context.Context, state, config model, d host.Def
 
 	// A node that is not ours and was only imported is not renamed by the way.
 	w.BMC.Rewrite = m.bmcChanged(ctx, state, diags)
+	w.BMC.Untried = m.passwordIsFirstSaid(ctx, state, diags)
 
 	reasons := m.reprovision(ctx, state, config, d, diags)
 	w.Reprovision.Consent = len(reasons) > 0 || m.goal() == host.Provisioned && !state.isProvisioned() && !state.lost() || m.goal() == host.Available && state.vacating()
@@ -120,6 +121,16 @@ func (m model) bmcChanged(ctx context.Context, state model, diags *diag.Diagnost
 
 	return !now.Address.Equal(before.Address) || !now.Username.Equal(before.Username) || !now.PasswordWOVersion.Equal(before.PasswordWOVersion) ||
 		!now.Password.Equal(before.Password) || !now.DriverInfo.Equal(before.DriverInfo)
+}
+
+// passwordIsFirstSaid reports whether nothing changes but that the configuration now has a
+// password where the state had none: that of an imported host, which Ironic uses already.
+func (m model) passwordIsFirstSaid(ctx context.Context, state model, diags *diag.Diagnostics) bool {
+	now, ok := read[bmcModel](ctx, m.BMC, diags)
+	before, had := read[bmcModel](ctx, state.BMC, diags)
+
+	return ok && had && before.PasswordWOVersion.IsNull() && before.Password.IsNull() &&
+		now.Address.Equal(before.Address) && now.Username.Equal(before.Username) && now.DriverInfo.Equal(before.DriverInfo)
 }
 
 // goalNow is the goal of an update: a host that somebody else deploys on stays as it is.
