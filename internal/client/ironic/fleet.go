@@ -42,6 +42,7 @@ type Fleet struct {
 	maxAge time.Duration
 
 	mu     sync.Mutex
+	calm   time.Duration // how old an answer may be as long as nothing was written
 	kept   *roster
 	batch  *batch
 	alone  []time.Time         // when nodes were asked for alone
@@ -79,6 +80,16 @@ func NewFleet(c *Client, maxAge time.Duration) *Fleet {
 	}
 
 	return &Fleet{client: c, maxAge: maxAge, gone: map[string]struct{}{}}
+}
+
+// Calm lets the list answer for nodes longer than its age allows, until the first
+// [Fleet.Forget]: a refresh of a thousand hosts on a busy machine takes longer than that, and
+// is one look at one moment all the same.
+func (f *Fleet) Calm(age time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.calm = age
 }
 
 // Node returns a node and its ports, from a list where others read at the same time. A
@@ -138,7 +149,7 @@ func (f *Fleet) Forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	f.kept, f.batch, f.failed, f.alone = nil, nil, nil, nil
+	f.kept, f.batch, f.failed, f.alone, f.calm = nil, nil, nil, nil, 0
 }
 
 // join returns the batch that answers the reader. An empty id asks for the whole list.
@@ -149,8 +160,12 @@ func (f *Fleet) join(ctx context.Context, id string) (*batch, error) {
 
 	f.mu.Lock()
 
-	now := time.Now()
-	if f.kept != nil && now.Sub(f.kept.at) >= f.maxAge {
+	now, age := time.Now(), f.maxAge
+	if id != "" {
+		age = max(age, f.calm) // who asks for all asks for what is there now
+	}
+
+	if f.kept != nil && now.Sub(f.kept.at) >= age {
 		f.kept = nil
 	}
 

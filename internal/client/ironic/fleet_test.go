@@ -283,3 +283,45 @@ func TestFleet_isLean(t *testing.T) {
 
 	runtime.KeepAlive(fleet)
 }
+
+// A refresh that takes long is still one look; after a write it is not.
+func TestFleet_calmUntilAWrite(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		ids := f.fleet(10)
+		fleet := ironic.NewFleet(f.client(t), 0)
+		fleet.Calm(time.Minute)
+
+		read := func(want int) {
+			t.Helper()
+
+			var all sync.WaitGroup
+			for _, id := range ids {
+				all.Go(func() {
+					if _, _, err := fleet.Node(t.Context(), id); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+
+			if got := f.count("GET /v1/nodes/detail"); got != want {
+				t.Errorf("%d lists, want %d", got, want)
+			}
+		}
+
+		read(1)
+		time.Sleep(50 * time.Second)
+		read(1)
+
+		if _, err := fleet.All(t.Context()); err != nil || f.count("GET /v1/nodes/detail") != 2 {
+			t.Errorf("%v; all nodes are those of now: %d lists", err, f.count("GET /v1/nodes/detail"))
+		}
+
+		fleet.Forget()
+		read(3)
+		time.Sleep(50 * time.Second)
+		read(4)
+	})
+}

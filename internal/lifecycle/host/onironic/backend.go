@@ -33,8 +33,13 @@ type Backend struct {
 	minor  atomic.Int64 // the negotiated API version, once it is known
 }
 
-// freshness is how old a list may be from which a refresh is answered.
-const freshness = 10 * time.Second
+const (
+	// freshness is how old a list may be from which a refresh is answered.
+	freshness = 10 * time.Second
+
+	// calm is the same as long as this process has written nothing: a plan.
+	calm = 2 * time.Minute
+)
 
 // newest is assumed until the first answer.
 const newest = 111
@@ -43,6 +48,7 @@ const newest = 111
 func New(c *ironic.Client) *Backend {
 	b := &Backend{client: c, fleet: ironic.NewFleet(c, freshness), hub: ironic.NewHub(c)}
 	b.minor.Store(newest)
+	b.fleet.Calm(calm)
 
 	return b
 }
