@@ -132,6 +132,7 @@ func (r *Run) Look(ctx context.Context, seen Seen, within time.Duration) (Seen, 
 
 	after := seen
 	after.Node = glance.Onto(seen.Node)
+	r.opaque = r.opaque || rewrites(before) || rewrites(glance.ProvisionState)
 
 	// The record itself changes only in some transitions; then the cheap look is not enough.
 	if Resting(after.Node.ProvisionState) && (r.opaque || stale(before, after.Node.ProvisionState)) {
@@ -149,8 +150,20 @@ func (r *Run) Look(ctx context.Context, seen Seen, within time.Duration) (Seen, 
 	return after, nil
 }
 
-// stale reports whether a transition changed more of a record than a glance shows:
-// inspection fills in properties and times, an undeploy wipes instance_info and the claim.
+// rewrites reports whether a state stands for work that changes more of a record than a
+// glance shows: inspection fills in properties and times, an undeploy wipes instance_info and
+// the claim. The states that follow it may hide it.
+func rewrites(s ironic.State) bool {
+	switch s {
+	case ironic.Inspecting, ironic.InspectWait, ironic.Deleting, ironic.Adopting:
+		return true
+	default:
+		return false
+	}
+}
+
+// stale reports whether a transition may have changed more of a record than a glance shows.
+// Those on the way from a new record to a deployed machine do not.
 func stale(before, after ironic.State) bool {
 	if before == after || !Resting(after) {
 		return false
@@ -159,6 +172,10 @@ func stale(before, after ironic.State) bool {
 	switch before {
 	case ironic.Verifying, ironic.Deploying, ironic.WaitCallBack:
 		return false
+	case ironic.Enroll:
+		return after != ironic.Manageable
+	case ironic.Manageable, ironic.Cleaning, ironic.CleanWait:
+		return after != ironic.Available
 	default:
 		return true
 	}

@@ -59,66 +59,83 @@ func (b *Backend) EnsurePorts(ctx context.Context, s host.Seen, w host.Wanted) (
 		return s.Ports, nil // nobody made any
 	}
 
-	id := s.Node.UUID
-
-	have, err := b.client.NodePorts(ctx, id)
+	have, err := b.portsOf(ctx, s)
 	if err != nil {
-		return nil, missing(err)
+		return nil, err
 	}
 
-	changed := false
+	have = slices.Clone(have)
 
 	for _, p := range wanted {
-		p.NodeUUID = id
+		p.NodeUUID = s.Node.UUID
 
-		did, err := b.ensurePort(ctx, have, p, w.Ports != nil)
-		if err != nil {
+		if have, err = b.ensurePort(ctx, have, p, w.Ports != nil); err != nil {
 			return nil, b.explain(ctx, err, p)
 		}
-
-		changed = changed || did
 	}
 
-	if w.Ports != nil {
-		for _, p := range have {
-			if _, keep := find(wanted, p.Address); keep {
-				continue
-			}
+	if w.Ports == nil {
+		return have, nil
+	}
 
-			changed = true
+	for _, p := range have {
+		if _, keep := find(wanted, p.Address); keep {
+			continue
+		}
 
-			if err := b.client.DeletePort(ctx, p.UUID); err != nil && !errors.Is(err, ironic.ErrNotFound) {
-				return nil, fmt.Errorf("remove port %s of node %s: %w", p.Address, id, err)
-			}
+		b.fleet.Forget()
+
+		if err := b.client.DeletePort(ctx, p.UUID); err != nil && !errors.Is(err, ironic.ErrNotFound) {
+			return nil, fmt.Errorf("remove port %s of node %s: %w", p.Address, s.Node.UUID, err)
 		}
 	}
 
-	if !changed {
+	return slices.DeleteFunc(have, func(p ironic.Port) bool {
+		_, keep := find(wanted, p.Address)
+
+		return !keep
+	}), nil
+}
+
+// portsOf are the ports of a host: those that this run knows of, else those that Ironic shows.
+func (b *Backend) portsOf(ctx context.Context, s host.Seen) ([]ironic.Port, error) {
+	if s.Ports != nil {
+		return s.Ports, nil
+	}
+
+	have, err := b.client.NodePorts(ctx, s.Node.UUID)
+
+	return have, missing(err)
+}
+
+// ensurePort makes or mends one port, and returns the ports as they are then. Details are
+// compared only where the user lists ports.
+func (b *Backend) ensurePort(ctx context.Context, have []ironic.Port, p ironic.Port, details bool) ([]ironic.Port, error) {
+	at := slices.IndexFunc(have, func(q ironic.Port) bool { return q.Address == p.Address })
+	if at < 0 {
+		b.fleet.Forget()
+
+		made, err := b.client.CreatePort(ctx, p)
+		if err != nil {
+			return have, err
+		}
+
+		return append(have, made), nil
+	}
+
+	ops := portChanges(have[at], p)
+	if !details || len(ops) == 0 {
 		return have, nil
 	}
 
 	b.fleet.Forget()
 
-	return b.client.NodePorts(ctx, id)
-}
-
-// ensurePort makes or mends one port. Details are compared only where the user lists ports.
-func (b *Backend) ensurePort(ctx context.Context, have []ironic.Port, p ironic.Port, details bool) (bool, error) {
-	old, ok := find(have, p.Address)
-	if !ok {
-		_, err := b.client.CreatePort(ctx, p)
-
-		return true, err
+	changed, err := b.client.PatchPort(ctx, have[at].UUID, ops)
+	if err == nil {
+		have[at] = changed
 	}
 
-	ops := portChanges(old, p)
-	if !details || len(ops) == 0 {
-		return false, nil
-	}
-
-	_, err := b.client.PatchPort(ctx, old.UUID, ops)
-
-	return true, err
+	return have, err
 }
 
 func portChanges(have, want ironic.Port) []ironic.Patch {

@@ -66,7 +66,10 @@ func (b *Backend) Create(ctx context.Context, w host.Wanted, j host.Journal) (ho
 		return host.Seen{}, missing(err)
 	}
 
-	return seen(n), nil
+	made := seen(n)
+	made.Ports = []ironic.Port{} // a new record has none
+
+	return made, nil
 }
 
 // Differs implements [host.Backend].
