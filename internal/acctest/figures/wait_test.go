@@ -1,0 +1,64 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package figures_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
+)
+
+// TestFigures_manyWait brings two hundred hosts with virtual media to active at once.
+func TestFigures_manyWait(t *testing.T) {
+	needed(t)
+
+	const hosts = 200
+
+	l, err := lab.Open(lab.Options{Machines: hosts, Pace: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // nothing to lose
+
+	far := httptest.NewServer(l.Ironic)
+	defer far.Close()
+
+	p := newProxy(t, far.URL)
+	config := strings.NewReplacer(
+		"fake-hardware://${var.prefix}-${count.index}", "redfish-virtualmedia+http://node-${count.index}.lab/redfish/v1/Systems/1",
+		`inspection_mode         = "disabled"`, "", "automated_cleaning_mode = \"disabled\"", "",
+	).Replace(hostConfig(p.URL, "http://images.lab/debian-12.qcow2"))
+	start := strings.Index(config, "boot_mac_address")
+	config = config[:start] + config[start+strings.Index(config[start:], "\n"):]
+
+	w := newWorkspace(t, config)
+	o := w.run(t, 0, "apply", "-auto-approve", "-parallelism=200", fmt.Sprintf("-var=hosts=%d", hosts))
+	asked := p.seen()
+	looks := lists(asked)
+
+	worst := 0
+
+	for i, first := range looks {
+		n := 0
+
+		for _, r := range looks[i:] {
+			if r.at.Sub(first.at) < time.Second {
+				n++
+			}
+		}
+
+		worst = max(worst, n)
+	}
+
+	all := kinds(asked)
+	t.Log(o.elapsed, all)
+	how := fmt.Sprintf("lab over TCP, pace 1 s; %d lists in %s s for %d waits of each kind; at most one list in half a second", len(looks), number(seconds(o.elapsed)), hosts)
+	figure(t, "200 hosts wait at once: lists in the fullest second", float64(worst), 2, "", how)
+	figure(t, "200 hosts wait at once: looks at single hosts", float64(all["GET /v1/nodes/ID (glance)"])/hosts, 1, "a host", "of the whole apply")
+	figure(t, "200 hosts with virtual media from nothing to active: requests a host", float64(len(asked))/hosts, 16, "", "with inspection and its inventory; no limit was set, the one here guards against more")
+}
