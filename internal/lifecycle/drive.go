@@ -47,64 +47,92 @@ var patience = wait.Cadence{First: time.Second, Factor: 2, Max: 20 * time.Second
 // Drive brings an object to its goal. It returns the last look whatever happens. The error
 // is final: one of the machine's, one of the far side's, or a [wait.TimeoutError].
 func Drive[S, T any](ctx context.Context, m Machine[S, T], seen S) (S, error) {
-	var (
-		start  = time.Now()
-		looks  int  // since the last change
-		failed int  // transient errors in a row
-		blind  bool // nothing was seen since the last error
-	)
+	l := loop[S, T]{Machine: m, start: time.Now()}
 
 	for {
-		before, within := m.Note(seen), time.Duration(0)
+		before := m.Note(seen)
 
-		var (
-			err   error
-			fresh bool
-		)
-
-		// After an error that may pass nothing is decided on what was seen before it: whether
-		// a request arrived is for the far side to say.
-		if !blind {
-			step, kind, final := m.Next(seen)
-			if final != nil || kind == End {
-				return seen, final
-			}
-
-			if kind == Act {
-				seen, fresh, err = m.Do(ctx, seen, step)
-				looks = 0
-			}
-
-			within = Rhythm.Jittered(Rhythm.Delay(looks))
-			looks++
-		}
-
-		if err == nil && !fresh {
-			seen, err = m.Look(ctx, seen, within)
+		after, done, err := l.once(ctx, seen)
+		if seen = after; done {
+			return seen, err
 		}
 
 		switch {
-		case err == nil && blind:
-			blind = false // the step that failed may fail again: that error still counts
+		case err == nil && l.blind:
+			l.blind = false // the step that failed may fail again: that error still counts
 		case err == nil:
-			failed = 0
-		case ctx.Err() != nil && ended(ctx, err):
-			return seen, timeout(ctx, start, m.Note(seen), err)
-		case !wait.IsTransient(err) || failed >= patience.Errors:
-			return seen, err
+			l.failed = 0
 		default:
-			if cause := wait.Sleep(ctx, max(patience.Jittered(patience.Delay(failed)), wait.RetryAfter(err))); cause != nil {
-				return seen, timeout(ctx, start, m.Note(seen), err)
+			if err = l.forgive(ctx, seen, err); err != nil {
+				return seen, err
 			}
-
-			failed++
-			blind = true
 		}
 
 		if m.Note(seen) != before {
-			looks = 0
+			l.looks = 0
 		}
 	}
+}
+
+// loop is what one drive remembers.
+type loop[S, T any] struct {
+	Machine[S, T]
+
+	start  time.Time
+	looks  int  // since the last change
+	failed int  // transient errors in a row
+	blind  bool // nothing was seen since the last error
+}
+
+// once decides, does and looks. Done means that there is nothing more to do.
+func (l *loop[S, T]) once(ctx context.Context, seen S) (after S, done bool, err error) {
+	// After an error that may pass nothing is decided on what was seen before it: whether a
+	// request arrived is for the far side to say.
+	if l.blind {
+		after, err = l.Look(ctx, seen, 0)
+
+		return after, false, err
+	}
+
+	step, kind, err := l.Next(seen)
+	if err != nil || kind == End {
+		return seen, true, err
+	}
+
+	fresh := false
+
+	if kind == Act {
+		seen, fresh, err = l.Do(ctx, seen, step)
+		l.looks = 0
+	}
+
+	if err == nil && !fresh {
+		seen, err = l.Look(ctx, seen, Rhythm.Jittered(Rhythm.Delay(l.looks)))
+	}
+
+	l.looks++
+
+	return seen, false, err
+}
+
+// forgive pauses after an error that may pass; another it returns, as the last word.
+func (l *loop[S, T]) forgive(ctx context.Context, seen S, err error) error {
+	switch {
+	case ctx.Err() != nil && ended(ctx, err):
+		return timeout(ctx, l.start, l.Note(seen), err)
+	case !wait.IsTransient(err) || l.failed >= patience.Errors:
+		return err
+	}
+
+	pause := max(patience.Jittered(patience.Delay(l.failed)), wait.RetryAfter(err))
+	if wait.Sleep(ctx, pause) != nil {
+		return timeout(ctx, l.start, l.Note(seen), err)
+	}
+
+	l.failed++
+	l.blind = true
+
+	return nil
 }
 
 // ended reports whether an error says no more than that the context ended, or may be a

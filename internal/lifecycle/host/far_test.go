@@ -285,6 +285,7 @@ func (b *far) Write(_ context.Context, s host.Seen, w host.Wanted, j host.Journa
 		}
 	case host.PartUnclaim:
 		r.node.InstanceUUID = ""
+	default:
 	}
 
 	return r.seen(), nil

@@ -123,6 +123,7 @@ func arrive(n *ironic.Node, verb ironic.Verb, to ironic.State, last bool) {
 		if n.PowerState == "" {
 			n.PowerState = ironic.PowerOff
 		}
+	default:
 	}
 }
 

@@ -26,7 +26,10 @@ func limited(i, limit int) host.Wanted {
 }
 
 func TestGate_fiveHostsOneAtATime(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		var (
 			group sync.WaitGroup
 			mu    sync.Mutex
@@ -88,7 +91,10 @@ func TestGate_fiveHostsOneAtATime(t *testing.T) {
 }
 
 func TestGate_queueTimeout(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.others = 3
 
 		w := limited(1, 3)
@@ -108,7 +114,10 @@ func TestGate_queueTimeout(t *testing.T) {
 }
 
 func TestGate_waitingEndsWithTheContext(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.others = 1
 
 		ctx, cancel := context.WithCancel(t.Context())
@@ -124,6 +133,8 @@ func TestGate_waitingEndsWithTheContext(t *testing.T) {
 }
 
 func TestGate_whoWaits(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		change func(*host.Wanted, *far)
 		counts int
@@ -136,7 +147,10 @@ func TestGate_whoWaits(t *testing.T) {
 		"a missing right ends it":                   {func(_ *host.Wanted, b *far) { b.fail["Busy"] = []error{ironic.ErrAuth} }, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				w := limited(1, 2)
 				c.change(&w, b)
 

@@ -60,7 +60,10 @@ func TestJournal_keysOfOthersStay(t *testing.T) {
 }
 
 func TestJournal_holdsNoSecret(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		w := wanted()
 		w.BMC.Password, w.PullSecret, w.Config.UserData = "S3cret&+%", "pull:S3cret", "#cloud-config\npassword: S3cret\n"
 		b.must(w, host.Provisioned)

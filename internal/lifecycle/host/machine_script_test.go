@@ -110,7 +110,7 @@ func (p *player) set(n int, text string) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		key, rest, _ := strings.Cut(text, "=")
 
-		value := rest
+		var value string
 		if strings.HasPrefix(rest, `"`) {
 			value, text, _ = strings.Cut(rest[1:], `"`)
 		} else {

@@ -117,6 +117,8 @@ func (b *far) put(s host.Seen, macs ...string) {
 }
 
 func TestRun_register(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		seen  host.Seen
 		macs  []string
@@ -132,7 +134,10 @@ func TestRun_register(t *testing.T) {
 		"or under way":                                    {with(bare(ironic.Inspecting), func(n *ironic.Node) { n.Name = "" }), []string{wanted().BootMAC}, "in use"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				if c.seen.Node.ProvisionState == ironic.Verifying {
 					c.seen.Node.TargetProvisionState = ironic.Manageable
 				}
@@ -186,7 +191,10 @@ func bare(state ironic.State) host.Seen {
 }
 
 func TestRun_aPortThatCannotBeMadeLeavesTheIdKnown(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.fail["EnsurePorts"] = []error{&host.ExistsError{Name: "other", ID: another, MAC: "52:54:00:00:00:01", Why: "x"}}
 
 		_, seen, err := b.drive(t.Context(), wanted(), host.Provisioned)
@@ -197,7 +205,10 @@ func TestRun_aPortThatCannotBeMadeLeavesTheIdKnown(t *testing.T) {
 }
 
 func TestRun_theLostWindowBeginsWhenTheApplyEnds(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.pace[string(ironic.WaitCallBack)] = time.Hour // a slow deployment
 		b.must(wanted(), host.Provisioned)
 

@@ -13,7 +13,10 @@ import (
 )
 
 func TestRun_aConsumerKeepsItsJournal(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		r := b.provisioned()
 		before := r.seen().Journal
 		r.node.InstanceUUID = "somebody-else"
@@ -38,9 +41,14 @@ func TestRun_aConsumerKeepsItsJournal(t *testing.T) {
 }
 
 func TestRun_nothingIsUndeployedThatNoPlanSpokeOf(t *testing.T) {
+	t.Parallel()
+
 	for _, state := range []ironic.State{ironic.Active, ironic.Rescue, ironic.ServiceFailed} {
 		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				b.provisioned().node.ProvisionState = state
 
 				w := wanted()
@@ -63,13 +71,17 @@ type destroyed struct {
 }
 
 func TestRun_delete(t *testing.T) {
+	t.Parallel()
+
 	gone := []string{"Maintain true", "Remove"}
 	never := []ending{{ironic.Error, "no ramdisk"}, {ironic.Error, "no ramdisk"}, {ironic.Error, "no ramdisk"}, {ironic.Error, "no ramdisk"}}
 
 	for name, c := range map[string]destroyed{
 		"deprovision undeploys first": {func(*record, *host.Wanted) {}, []string{"Write journal", "Start deleted", "Power power off", "Remove"}, false, nil},
-		"power_off leaves the disk": {func(_ *record, w *host.Wanted) { w.Deletion.Policy = host.PolicyPowerOff },
-			append([]string{"Power power off"}, gone...), false, nil},
+		"power_off leaves the disk": {
+			func(_ *record, w *host.Wanted) { w.Deletion.Policy = host.PolicyPowerOff },
+			append([]string{"Power power off"}, gone...), false, nil,
+		},
 		"detach touches nothing": {func(_ *record, w *host.Wanted) { w.Deletion.Policy = host.PolicyDetach }, gone, false, nil},
 		"detach in rescue, too": {func(r *record, w *host.Wanted) {
 			w.Deletion.Policy, r.node.ProvisionState = host.PolicyDetach, ironic.Rescue
@@ -90,7 +102,10 @@ func TestRun_delete(t *testing.T) {
 		}, nil, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				r, w := b.provisioned(), wanted()
 				c.change(r, &w)
 				b.ends = c.verbs
@@ -117,7 +132,10 @@ func TestRun_delete(t *testing.T) {
 }
 
 func TestRun_anExternalHost(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		w := wanted()
 		w.External, w.Image = true, nil
 
@@ -136,7 +154,10 @@ func TestRun_anExternalHost(t *testing.T) {
 }
 
 func TestRun_aLostRecordIsMadeAnewAndAdopted(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		applied := b.provisioned().seen().Journal.Applied
 		delete(b.records, id)
 
@@ -164,7 +185,10 @@ func TestRun_aLostRecordIsMadeAnewAndAdopted(t *testing.T) {
 }
 
 func TestRun_aLostRecordWhoseImageWasTakenOutIsStillWiped(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		applied := b.provisioned().seen().Journal.Applied
 		delete(b.records, id)
 
@@ -184,7 +208,10 @@ func TestRun_aLostRecordWhoseImageWasTakenOutIsStillWiped(t *testing.T) {
 }
 
 func TestRun_enrolAgainFails(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.fail["Create"] = []error{ironic.ErrConflict}
 		run := &host.Run{Backend: b, Wanted: wanted(), Goal: host.Provisioned}
 

@@ -26,7 +26,10 @@ func (b *far) provisioned() *record {
 }
 
 func TestRun_changedCredentialsAreWrittenOnceAndTried(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		r := b.provisioned()
 
 		w := wanted()
@@ -40,9 +43,14 @@ func TestRun_changedCredentialsAreWrittenOnceAndTried(t *testing.T) {
 }
 
 func TestRun_changedCredentialsThatAreWrong(t *testing.T) {
+	t.Parallel()
+
 	for name, before := range map[string]string{"after peace": "", "after the same error": "code 401"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				r := b.provisioned()
 				r.node.LastError, b.noPower = before, "code 401"
 
@@ -61,7 +69,8 @@ func TestRun_changedCredentialsThatAreWrong(t *testing.T) {
 }
 
 func TestRun_anOldErrorDoesNotBlameGoodCredentials(t *testing.T) {
-	bubble(t, func(t *testing.T, b *far) {
+	t.Parallel()
+	bubble(t, func(_ *testing.T, b *far) {
 		b.provisioned().node.LastError = "something of last week"
 		b.begins = 4 * time.Second // a busy conductor
 
@@ -72,7 +81,10 @@ func TestRun_anOldErrorDoesNotBlameGoodCredentials(t *testing.T) {
 }
 
 func TestRun_registrationHasTriedTheCredentials(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.ends["manage"] = []ending{{ironic.Enroll, "code 401"}}
 
 		_, _, err := b.drive(t.Context(), wanted(), host.Provisioned)
@@ -93,6 +105,8 @@ func TestRun_registrationHasTriedTheCredentials(t *testing.T) {
 }
 
 func TestRun_settings(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		change func(*host.Wanted)
 		sends  []string
@@ -109,7 +123,10 @@ func TestRun_settings(t *testing.T) {
 		"data without a word": {func(w *host.Wanted) { w.Config.VendorData = map[string]any{"a": 1} }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				b.provisioned()
 
 				w := wanted()
@@ -131,7 +148,10 @@ func TestRun_settings(t *testing.T) {
 }
 
 func TestRun_aRebootThatFailsIsNotNoted(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.provisioned()
 		b.noPower = "no relay"
 
@@ -153,7 +173,10 @@ func TestRun_aRebootThatFailsIsNotNoted(t *testing.T) {
 }
 
 func TestOBMH11_powerIsPressedOnce(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		r := b.provisioned()
 		r.node.PowerState = ironic.PowerOff
 		b.odd = []ironic.Power{"", "PoweringOn", "Unknown", ""}
@@ -167,7 +190,10 @@ func TestOBMH11_powerIsPressedOnce(t *testing.T) {
 }
 
 func TestOBMH11_aSoftPowerOffIsNotMadeHard(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.provisioned()
 		b.odd = []ironic.Power{"", "PoweringOff", ""}
 
@@ -181,7 +207,10 @@ func TestOBMH11_aSoftPowerOffIsNotMadeHard(t *testing.T) {
 }
 
 func TestRun_powerThatFailsIsTriedAFewTimes(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.provisioned().node.PowerState = ironic.PowerOff
 		b.noPower = "no relay"
 
@@ -195,6 +224,8 @@ func TestRun_powerThatFailsIsTriedAFewTimes(t *testing.T) {
 }
 
 func TestOBMH19_whichChangeRebuildsTheHost(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		change func(*host.Wanted)
 		deploy bool
@@ -213,7 +244,10 @@ func TestOBMH19_whichChangeRebuildsTheHost(t *testing.T) {
 	} {
 		for consent, words := range map[bool]string{true: "with", false: "without"} {
 			t.Run(name+" "+words+" the plan's word", func(t *testing.T) {
+				t.Parallel()
 				bubble(t, func(t *testing.T, b *far) {
+					t.Helper()
+
 					b.provisioned()
 
 					w := wanted()
@@ -241,7 +275,10 @@ func TestOBMH19_whichChangeRebuildsTheHost(t *testing.T) {
 }
 
 func TestRun_rebuildsInPlace(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.provisioned()
 
 		w := wanted()
@@ -255,6 +292,8 @@ func TestRun_rebuildsInPlace(t *testing.T) {
 }
 
 func TestRun_phaseTimeouts(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		phase host.Phase
 		key   string
@@ -264,7 +303,10 @@ func TestRun_phaseTimeouts(t *testing.T) {
 		"deployment": {host.PhaseProvisioning, "provision", ironic.CleanWait},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				b.pace = map[string]time.Duration{string(c.state): time.Hour}
 
 				w := wanted()
@@ -290,7 +332,10 @@ func TestRun_phaseTimeouts(t *testing.T) {
 }
 
 func TestRun_aPowerFailureThatDoesNotHeal(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		r := b.provisioned()
 		r.node.Fault, r.node.Maintenance, r.node.MaintenanceReason = "power failure", true, "BMC does not answer"
 
@@ -306,7 +351,10 @@ func TestRun_aPowerFailureThatDoesNotHeal(t *testing.T) {
 }
 
 func TestRun_aFailedCleaningLeavesMaintenanceWithAWarning(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.ends["provide"] = []ending{{ironic.CleanFailed, "agent"}}
 
 		run, _, err := b.drive(t.Context(), wanted(), host.Provisioned)

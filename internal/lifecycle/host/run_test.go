@@ -41,7 +41,6 @@ func wanted() host.Wanted {
 // bubble runs a test in virtual time.
 func bubble(t *testing.T, f func(t *testing.T, b *far)) {
 	t.Helper()
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { f(t, newFar(t)) })
 }
 
@@ -77,7 +76,10 @@ func (b *far) writes() []string {
 }
 
 func TestRun_fromNothingToActive(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		run := &host.Run{Backend: b, Wanted: wanted(), Goal: host.Provisioned}
 
 		seen, err := run.To(t.Context(), host.Seen{})
@@ -111,11 +113,16 @@ func TestRun_fromNothingToActive(t *testing.T) {
 
 // The journal is written before each verb: Ironic refuses changes during a transition.
 func TestRun_theJournalIsAheadOfTheVerb(t *testing.T) {
+	t.Parallel()
+
 	for verb, phase := range map[string]host.Phase{
 		"inspect": host.PhaseInspecting, "active": host.PhaseProvisioning, "deleted": host.PhaseDeprovisioning,
 	} {
 		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				goal := host.Provisioned
 				if verb == "deleted" {
 					b.must(wanted(), goal)
@@ -136,7 +143,10 @@ func TestRun_theJournalIsAheadOfTheVerb(t *testing.T) {
 }
 
 func TestOTF01_killedDuringTheWait(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		ctx, _, cancel := wait.WithBudget(t.Context(), 8*time.Minute)
 		defer cancel()
 
@@ -162,7 +172,10 @@ func TestOTF01_killedDuringTheWait(t *testing.T) {
 }
 
 func TestRun_interrupted(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(4*time.Minute, cancel)
 
@@ -181,9 +194,14 @@ func TestRun_interrupted(t *testing.T) {
 }
 
 func TestRun_anAnswerIsLost(t *testing.T) {
+	t.Parallel()
+
 	for _, call := range []string{"Create", "Start manage", "Start inspect", "Start active"} {
 		t.Run(call, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				b.lost = call
 				// The looks that follow fail, too: nothing is sent until one succeeds.
 				b.fail["Glance"] = []error{nil, nil, nil}
@@ -197,6 +215,8 @@ func TestRun_anAnswerIsLost(t *testing.T) {
 }
 
 func TestOBMH04_refusals(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		call  string
 		err   error
@@ -217,7 +237,10 @@ func TestOBMH04_refusals(t *testing.T) {
 		"an inventory that is not there":                      {"Inventory", host.ErrGone, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				b.fail[c.call] = slices.Repeat([]error{c.err}, c.times)
 
 				_, _, err := b.drive(t.Context(), wanted(), host.Provisioned)
@@ -230,7 +253,10 @@ func TestOBMH04_refusals(t *testing.T) {
 }
 
 func TestOBMH05_destroyDuringInspection(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		ctx, _, cancel := wait.WithBudget(t.Context(), time.Minute)
 		defer cancel()
 
@@ -249,7 +275,10 @@ func TestOBMH05_destroyDuringInspection(t *testing.T) {
 }
 
 func TestOBMH06_deploymentThatFailsForEver(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
 		b.ends["active"] = []ending{{ironic.DeployFailed, "checksum mismatch"}, {ironic.DeployFailed, ""}, {ironic.DeployFailed, ""}, {ironic.DeployFailed, ""}}
 
 		run, seen, err := b.drive(t.Context(), wanted(), host.Provisioned)
@@ -272,6 +301,8 @@ func TestOBMH06_deploymentThatFailsForEver(t *testing.T) {
 }
 
 func TestOBMH20_theConfigDriveIsSentWithEachAttempt(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]host.ConfigData{
 		"user data only":    {UserData: "#cloud-config\n"},
 		"network data only": {NetworkData: map[string]any{"links": []any{}}},
@@ -279,7 +310,10 @@ func TestOBMH20_theConfigDriveIsSentWithEachAttempt(t *testing.T) {
 		"meta data":         {MetaData: map[string]string{"local-hostname": "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, b *far) {
+				t.Helper()
+
 				b.ends["active"] = []ending{{ironic.DeployFailed, "x"}}
 
 				w := wanted()

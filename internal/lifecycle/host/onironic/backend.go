@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -177,6 +176,9 @@ func (b *Backend) Validate(ctx context.Context, id string) error {
 	return nil
 }
 
+// badRequest is the status with which Ironic refuses what a driver cannot do.
+const badRequest = 400
+
 // softTimeout is how long the operating system may take to power itself off.
 const softTimeout = 180 * time.Second
 
@@ -192,7 +194,7 @@ func (b *Backend) Power(ctx context.Context, id string, target ironic.Power) err
 	err := b.client.SetPower(ctx, id, target, timeout)
 
 	var refused *ironic.RequestError
-	if timeout > 0 && errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
+	if timeout > 0 && errors.As(err, &refused) && refused.Status == badRequest {
 		// The driver has no soft power, which Ironic words in several ways: the hard way is what is left.
 		hard := map[ironic.Power]ironic.Power{ironic.SoftPowerOff: ironic.PowerOff, ironic.SoftRebooting: ironic.Rebooting}
 		err = b.client.SetPower(ctx, id, hard[target], 0)

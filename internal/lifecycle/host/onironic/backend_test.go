@@ -47,8 +47,10 @@ func TestCreate_leavesNothingToWrite(t *testing.T) {
 		"may be off":                    {82, func(w *host.Wanted) { w.DisablePowerOff = &no }, ""},
 		"never off, on an old Ironic":   {82, func(w *host.Wanted) { w.DisablePowerOff = &yes }, "disable_power_off needs API 1.95 of Ironic, found 1.82"},
 		"a firmware interface by name":  {96, func(w *host.Wanted) { w.Interfaces = map[string]string{"firmware": "no-firmware"} }, ""},
-		"one that an old Ironic has not": {82, func(w *host.Wanted) { w.Interfaces = map[string]string{"firmware": "redfish"} },
-			"needs API 1.86"},
+		"one that an old Ironic has not": {
+			82, func(w *host.Wanted) { w.Interfaces = map[string]string{"firmware": "redfish"} },
+			"needs API 1.86",
+		},
 		"with IPMI": {96, func(w *host.Wanted) { w.BMC.Access = parse(t, "ipmi://192.0.2.1") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

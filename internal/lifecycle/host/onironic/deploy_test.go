@@ -58,27 +58,35 @@ func TestWrite_deployment(t *testing.T) {
 			w.Image, w.BootMode = &image.Image{URL: "http://i/a.qcow2", Checksum: "http://i/SUMS"}, "UEFISecureBoot"
 		}, list(`add /properties/capabilities "boot_mode:uefi,secure_boot:true"`, claimed, `add /instance_info/capabilities {"secure_boot":"true"}`,
 			`add /instance_info/image_checksum "http://i/SUMS"`, `add /instance_info/image_source "http://i/a.qcow2"`, persistent)},
-		"a live ISO instead of an image": {func(n *ironic.Node) {
-			n.InstanceInfo = map[string]any{"image_source": "x", "image_os_hash_algo": "sha256", "image_os_hash_value": "y", "image_disk_format": "raw"}
-		}, func(w *host.Wanted) { w.Image = &image.Image{URL: "http://i/live.iso", Format: image.LiveISO} },
+		"a live ISO instead of an image": {
+			func(n *ironic.Node) {
+				n.InstanceInfo = map[string]any{"image_source": "x", "image_os_hash_algo": "sha256", "image_os_hash_value": "y", "image_disk_format": "raw"}
+			}, func(w *host.Wanted) { w.Image = &image.Image{URL: "http://i/live.iso", Format: image.LiveISO} },
 			list(claimed, plain, `add /instance_info/boot_iso "http://i/live.iso"`, `remove /instance_info/image_disk_format`, `remove /instance_info/image_os_hash_algo`,
-				`remove /instance_info/image_os_hash_value`, `remove /instance_info/image_source`, persistent, `add /deploy_interface "ramdisk"`)},
+				`remove /instance_info/image_os_hash_value`, `remove /instance_info/image_source`, persistent, `add /deploy_interface "ramdisk"`),
+		},
 		"an image after a live ISO": {func(n *ironic.Node) {
 			n.Interfaces["deploy"], n.InstanceInfo = "ramdisk", map[string]any{"boot_iso": "http://i/live.iso"}
 		}, raw, list(claimed, plain, `remove /instance_info/boot_iso`, `add /instance_info/image_disk_format "raw"`, hash, `add /instance_info/image_source "http://images.test/a.raw"`,
 			persistent, `remove /deploy_interface`)},
-		"a custom deployment takes nothing of an image along": {func(n *ironic.Node) { n.InstanceInfo = map[string]any{"image_source": "x"} },
+		"a custom deployment takes nothing of an image along": {
+			func(n *ironic.Node) { n.InstanceInfo = map[string]any{"image_source": "x"} },
 			func(w *host.Wanted) { w.CustomDeploy = &host.CustomDeploy{Method: "install"} },
-			list(claimed, plain, `remove /instance_info/image_source`, `add /deploy_interface "custom-agent"`)},
+			list(claimed, plain, `remove /instance_info/image_source`, `add /deploy_interface "custom-agent"`),
+		},
 		"the user's own deploy interface": {nil, func(w *host.Wanted) {
 			w.Interfaces = map[string]string{"deploy": "anaconda"}
 			w.Image = &image.Image{URL: "http://i/live.iso", Format: image.LiveISO}
 		}, list(`add /deploy_interface "anaconda"`, claimed, plain, `add /instance_info/boot_iso "http://i/live.iso"`, persistent)},
-		"an image of a registry, with its secret": {nil, func(w *host.Wanted) { w.Image, w.PullSecret = &image.Image{URL: "oci://r/i:1"}, "u:p" },
-			list(claimed, plain, `add /instance_info/image_pull_secret "u:p"`, `add /instance_info/image_source "oci://r/i:1"`, persistent)},
-		"a claim of the user": {nil, func(w *host.Wanted) { raw(w); w.InstanceUUID = "00000000-0000-4000-8000-0000000000aa" },
+		"an image of a registry, with its secret": {
+			nil, func(w *host.Wanted) { w.Image, w.PullSecret = &image.Image{URL: "oci://r/i:1"}, "u:p" },
+			list(claimed, plain, `add /instance_info/image_pull_secret "u:p"`, `add /instance_info/image_source "oci://r/i:1"`, persistent),
+		},
+		"a claim of the user": {
+			nil, func(w *host.Wanted) { raw(w); w.InstanceUUID = "00000000-0000-4000-8000-0000000000aa" },
 			list(`add /instance_uuid "00000000-0000-4000-8000-0000000000aa"`, plain, `add /instance_info/image_disk_format "raw"`, hash,
-				`add /instance_info/image_source "http://images.test/a.raw"`, persistent)},
+				`add /instance_info/image_source "http://images.test/a.raw"`, persistent),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,8 +105,10 @@ func TestOBMH08_rootDeviceHints(t *testing.T) {
 		had   any
 		op    string // a part of the patch; empty: root_device does not occur in it
 	}{
-		"operators are added": {&image.RootHints{DeviceName: "/dev/sda", Model: "PERC", MinSizeGigabytes: &size, Rotational: &spins}, nil,
-			`add /instance_info/root_device {"model":"<in> PERC","name":"s== /dev/sda","rotational":"false","size":">= 100"}`},
+		"operators are added": {
+			&image.RootHints{DeviceName: "/dev/sda", Model: "PERC", MinSizeGigabytes: &size, Rotational: &spins}, nil,
+			`add /instance_info/root_device {"model":"<in> PERC","name":"s== /dev/sda","rotational":"false","size":">= 100"}`,
+		},
 		"never twice":                        {&image.RootHints{DeviceName: "s== /dev/sda", Model: "s== PERC H730"}, nil, `add /instance_info/root_device {"model":"s== PERC H730","name":"s== /dev/sda"}`},
 		"empty hints are none":               {&image.RootHints{SerialNumber: ""}, nil, ""},
 		"no hints are none":                  {nil, nil, ""},

@@ -25,7 +25,6 @@ import (
 // bubble runs a test against a lab in virtual time; transitions take seconds.
 func bubble(t *testing.T, f func(t *testing.T, s *lab.Service, b *onironic.Backend)) {
 	t.Helper()
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := lab.New(store.New(""), lab.Options{Pace: time.Second})
 		s.KeepRequests()
@@ -54,7 +53,10 @@ func to(ctx context.Context, b *onironic.Backend, w host.Wanted, g host.Goal, se
 }
 
 func TestLife_fromNothingToActiveAndBack(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, s *lab.Service, b *onironic.Backend) {
+		t.Helper()
+
 		w := host0(t)
 
 		seen, err := to(t.Context(), b, w, host.Provisioned, host.Seen{})
@@ -86,9 +88,14 @@ func TestLife_fromNothingToActiveAndBack(t *testing.T) {
 }
 
 func TestOBMH04_nodeLocked(t *testing.T) {
+	t.Parallel()
+
 	for _, call := range []string{"PUT /v1/nodes/*/states/provision", "PATCH /v1/nodes/*", "PUT /v1/nodes/*/states/power"} {
 		t.Run("three times "+call, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, s *lab.Service, b *onironic.Backend) {
+				t.Helper()
+
 				s.Inject(lab.Trouble{Match: call, Times: 3, Locked: true})
 
 				seen, err := to(t.Context(), b, host0(t), host.Provisioned, host.Seen{})
@@ -104,7 +111,10 @@ func TestOBMH04_nodeLocked(t *testing.T) {
 	}
 
 	t.Run("for ever", func(t *testing.T) {
+		t.Parallel()
 		bubble(t, func(t *testing.T, s *lab.Service, b *onironic.Backend) {
+			t.Helper()
+
 			s.Inject(lab.Trouble{Match: "PUT /v1/nodes/*/states/provision", Times: -1, Locked: true})
 
 			ctx, _, cancel := wait.WithBudget(t.Context(), 10*time.Minute)
@@ -120,7 +130,10 @@ func TestOBMH04_nodeLocked(t *testing.T) {
 	})
 
 	t.Run("in the middle of a transition", func(t *testing.T) {
+		t.Parallel()
 		bubble(t, func(t *testing.T, s *lab.Service, b *onironic.Backend) {
+			t.Helper()
+
 			s.Inject(lab.Trouble{
 				Match: "PUT /v1/nodes/*/states/provision", Skip: 1, Status: http.StatusConflict,
 				Text: "Node " + id + " can not be updated while a state transition is in progress.",
@@ -135,9 +148,14 @@ func TestOBMH04_nodeLocked(t *testing.T) {
 
 // Whatever a request's fate is, the work is done once.
 func TestLife_answersThatAreLost(t *testing.T) {
+	t.Parallel()
+
 	for _, call := range []string{"POST /v1/nodes", "POST /v1/ports", "PATCH /v1/nodes/*", "PUT /v1/nodes/*/states/provision", "GET /v1/nodes/*"} {
 		t.Run(call, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, s *lab.Service, b *onironic.Backend) {
+				t.Helper()
+
 				s.Inject(lab.Trouble{Match: call, Status: http.StatusServiceUnavailable, Text: "busy", Times: 2})
 
 				w := host0(t)
@@ -165,6 +183,8 @@ func TestLife_answersThatAreLost(t *testing.T) {
 }
 
 func TestLife_failures(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		verb string
 		ends lab.Failure
@@ -180,7 +200,10 @@ func TestLife_failures(t *testing.T) {
 		"a deployment that always fails": {"active", lab.Failure{LastError: "checksum mismatch"}, 3, host.Deploy, "checksum mismatch"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			bubble(t, func(t *testing.T, s *lab.Service, b *onironic.Backend) {
+				t.Helper()
+
 				for range c.n {
 					if err := s.FailNext("", c.verb, c.ends); err != nil {
 						t.Fatal(err)
@@ -206,7 +229,10 @@ func TestLife_failures(t *testing.T) {
 }
 
 func TestLife_wrongPassword(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, _ *lab.Service, b *onironic.Backend) {
+		t.Helper()
+
 		w := host0(t)
 		w.BMC.Password = "S3cret&+%"
 

@@ -131,11 +131,8 @@ func access(n ironic.Node, w host.Wanted) []setting {
 		moved = moved || !equal(n.DriverInfo[key], want)
 	}
 
-	// A key that only another address, another driver or a withdrawn option would leave behind.
-	for key := range n.DriverInfo {
-		left := slices.Contains([]string{"redfish_system_id", "redfish_verify_ca", "ipmi_verify_ca"}, key) ||
-			driverChanges && (strings.HasPrefix(key, "redfish_") || strings.HasPrefix(key, "ipmi_"))
-		if left && info[key] == nil {
+	for _, key := range leftovers(n, driverChanges) {
+		if info[key] == nil {
 			info[key] = nil
 		}
 	}
@@ -145,6 +142,21 @@ func access(n ironic.Node, w host.Wanted) []setting {
 			out = append(out, setting{name: "bmc", path: "/driver_info/" + escape(key), want: info[key], blind: true, force: moved})
 		} else {
 			out = append(out, setting{name: "bmc", path: "/driver_info/" + escape(key), want: info[key]})
+		}
+	}
+
+	return out
+}
+
+// leftovers are keys of driver_info that only another address, another driver or a
+// withdrawn option would leave behind.
+func leftovers(n ironic.Node, driverChanges bool) []string {
+	var out []string
+
+	for key := range n.DriverInfo {
+		if slices.Contains([]string{"redfish_system_id", "redfish_verify_ca", "ipmi_verify_ca"}, key) ||
+			driverChanges && (strings.HasPrefix(key, "redfish_") || strings.HasPrefix(key, "ipmi_")) {
+			out = append(out, key)
 		}
 	}
 
