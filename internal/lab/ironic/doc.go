@@ -9,5 +9,9 @@
 // and the first request that comes later does what has become due. So a lab that was killed
 // goes on where it was, and several processes can share one store.
 //
-// Tests tell it to misbehave: see [Service.Inject], [Service.FailNext] and [Service.Edit].
+// This package is the service: the routes, a request in its transaction, and what tests tell it
+// to do wrong ([Service.FailNext], [Service.Edit], Inject). Below it, each importing only what
+// comes later: nodes, ports, allocations (the endpoints), api (what they share), conductor
+// (what happens to a node), record (what is remembered), state, version and fault (the words).
+// trouble stands beside them, between the service and the network.
 package ironic

@@ -6,20 +6,18 @@ package ironic
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/store"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic/conductor"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic/record"
 )
 
 // Edit changes a node behind everybody's back, by the names of the API's fields:
 // {"provision_state": "clean failed", "maintenance": true, "fault": "clean failure"}. A
 // transition under way ends. Nothing is checked: any state can be had.
 func (s *Service) Edit(ident string, fields map[string]any) error {
-	return s.store.Update(func(tx store.Tx) error {
-		r := repo{tx: tx, write: true}
-
-		n, err := r.node(ident)
+	return s.change(func(r record.Repo) error {
+		n, err := r.Node(ident)
 		if err != nil {
 			return err
 		}
@@ -34,27 +32,25 @@ func (s *Service) Edit(ident string, fields map[string]any) error {
 			return fmt.Errorf("edit of %s: %w", ident, err)
 		}
 
-		n.fill()
+		n.Fill()
 
 		if _, ok := fields["provision_state"]; ok || before != n.ProvisionState {
 			n.Walk, n.ProvisionUpdatedAt = nil, time.Now().UTC()
 		}
 
-		return r.save(n)
+		return r.SaveNode(n)
 	})
 }
 
 // Forget makes a node vanish, as a database that was lost does. Its machine stays.
 func (s *Service) Forget(ident string) error {
-	return s.store.Update(func(tx store.Tx) error {
-		r := repo{tx: tx, write: true}
-
-		n, err := r.node(ident)
+	return s.change(func(r record.Repo) error {
+		n, err := r.Node(ident)
 		if err != nil {
 			return err
 		}
 
-		return r.forget(n)
+		return r.ForgetNode(n)
 	})
 }
 
@@ -67,39 +63,25 @@ func (s *Service) HealBMC(ident string) error {
 	return s.Edit(ident, map[string]any{"bmc_dead": false})
 }
 
-// stuck are the states that a conductor cannot resume when it was dead in between.
-var stuck = []string{deploying, cleaning, verifying, inspecting, adopting, rescuing, unrescuing, deleting, servicing}
+// FailNext makes the next run of a verb on a node fail ("" for any node; by UUID or name).
+// It is kept in the store: another process that shares it may meet the failure.
+func (s *Service) FailNext(node, verb string, f record.Failure) error {
+	return s.change(func(r record.Repo) error { return r.AddFailure(node, verb, f) })
+}
+
+// StopConductor lets the conductor die: no drivers, and no transition moves, for all
+// processes that share the store.
+func (s *Service) StopConductor() error { return s.change(record.Repo.Stop) }
 
 // StartConductor brings a conductor back. Nodes that it was working on have failed, and
 // those that waited for a ramdisk wait on.
 func (s *Service) StartConductor() error {
-	return s.store.Update(func(tx store.Tx) error {
-		if err := tx.Delete(metaBucket, "down"); err != nil {
-			return err
-		}
-
-		c := &call{Service: s, repo: repo{tx: tx, write: true}, now: time.Now().UTC()}
-
-		all, err := c.nodes()
+	return s.change(func(r record.Repo) error {
+		c, err := conductor.New(r, s.settings)
 		if err != nil {
 			return err
 		}
 
-		for _, n := range all {
-			if n.Walk == nil || !slices.Contains(stuck, n.ProvisionState) {
-				continue
-			}
-
-			why := fmt.Sprintf("Operation was aborted by a restart of the conductor while the node was in state %s", n.ProvisionState)
-			if err := c.abandon(n, why, c.now); err != nil {
-				return err
-			}
-
-			if err := c.save(n); err != nil {
-				return err
-			}
-		}
-
-		return nil
+		return c.Wake()
 	})
 }

@@ -4,16 +4,19 @@
 package ironic
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic/api"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic/conductor"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic/fault"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic/record"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic/trouble"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic/version"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/store"
 )
@@ -43,135 +46,81 @@ type Options struct {
 
 // Service is an Ironic API: an http.Handler.
 type Service struct {
-	store *store.Store
-	Options
-	minor int
-	mux   *http.ServeMux
+	trouble.Script // what tests told it
+
+	store    *store.Store
+	settings conductor.Settings
+	machines machine.Options
+	pageSize int
+	mux      *http.ServeMux
 
 	ready sync.Mutex
 	ok    bool // machines are there
-
-	script script
 }
 
 // New returns an Ironic that keeps its memory in a store.
 func New(st *store.Store, o Options) *Service {
-	s := &Service{store: st, Options: o, minor: o.MaxMinor}
-	if s.Pace == 0 {
-		s.Pace = time.Second
-	}
+	pace := cmp.Or(o.Pace, time.Second)
 
-	if s.minor == 0 {
-		s.minor = DefaultMinor
-	}
-
-	if s.PageSize == 0 {
-		s.PageSize = 1000
-	}
-
-	if s.CallbackTimeout == 0 {
-		s.CallbackTimeout = 1800 * s.Pace
-	}
-
-	if s.PowerSync == 0 {
-		s.PowerSync = max(40*s.Pace, 10*time.Second)
-	}
-
-	if s.Conductor == "" {
-		s.Conductor = "ironic.lab"
-	}
-
+	s := &Service{store: st, machines: o.Machines, pageSize: cmp.Or(o.PageSize, 1000), settings: conductor.Settings{
+		Host:             cmp.Or(o.Conductor, "ironic.lab"),
+		Newest:           cmp.Or(o.MaxMinor, version.Default),
+		Pace:             pace,
+		CallbackTimeout:  cmp.Or(o.CallbackTimeout, 1800*pace),
+		PowerSync:        cmp.Or(o.PowerSync, max(40*pace, 10*time.Second)),
+		NoAutomatedClean: o.NoAutomatedClean,
+	}}
 	s.routes()
 
 	return s
 }
 
-// call is one request in its transaction.
-type call struct {
-	*Service
-	repo
-
-	r     *http.Request
-	body  []byte
-	minor int
-	now   time.Time
-
-	down  bool                        // the conductor is dead
-	fleet map[string]*machine.Machine // machines loaded so far, by the address they were asked for
-}
-
-// answer is what a request gets; a nil body is an empty one.
-type answer struct {
-	status   int
-	body     any
-	location string
-}
-
-type endpoint func(*call) (answer, error)
-
-// base is the URL under which the client sees this service.
-func base(r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-
-	return scheme + "://" + r.Host
-}
-
-func (c *call) base() string { return base(c.r) }
-
 // serve runs an endpoint in a transaction: one that only reads where that is enough.
-func (s *Service) serve(w http.ResponseWriter, r *http.Request, run endpoint) {
-	minor, ok := s.negotiate(w, r)
+func (s *Service) serve(w http.ResponseWriter, r *http.Request, run api.Endpoint) {
+	minor, ok := version.Negotiate(w, r, s.settings.Newest)
 	if !ok {
 		return
 	}
 
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		writeFault(w, http.StatusBadRequest, err.Error())
+		fault.Write(w, http.StatusBadRequest, err.Error())
 
 		return
 	}
 
 	if err := s.prepare(); err != nil {
-		writeFault(w, http.StatusInternalServerError, err.Error())
+		fault.WriteError(w, err)
 
 		return
 	}
 
-	c := &call{Service: s, r: r, body: body, minor: minor}
-
-	a, err := c.run(run)
+	a, err := s.run(&api.Call{R: r, Body: body, Minor: minor, PageSize: s.pageSize, Rewrite: s.rewrite}, run)
 	if err != nil {
-		var refused *apiError
-		if errors.As(err, &refused) {
-			writeFault(w, refused.status, refused.text)
-		} else {
-			writeFault(w, http.StatusInternalServerError, err.Error())
-		}
+		fault.WriteError(w, err)
 
 		return
 	}
 
-	s.respond(w, r, a)
+	a.Write(w, r)
 }
 
-func (c *call) run(run endpoint) (a answer, err error) {
-	if c.r.Method == http.MethodGet {
-		err = c.store.View(func(tx store.Tx) error {
-			a, err = c.in(tx, false, run)
+func (s *Service) rewrite(kind string, doc map[string]any) { trouble.Rewritten(&s.Script, kind, doc) }
+
+func (s *Service) run(c *api.Call, run api.Endpoint) (a api.Answer, err error) {
+	if c.R.Method == http.MethodGet {
+		err = s.store.View(func(tx store.Tx) error {
+			a, err = s.in(record.Repo{Tx: tx}, c, run)
 
 			return err
 		})
-		if !errors.Is(err, errReadOnly) {
+		if !errors.Is(err, record.ErrReadOnly) {
 			return a, err
 		}
 	}
 
-	err = c.store.Update(func(tx store.Tx) error {
-		a, err = c.in(tx, true, run)
+	err = s.change(func(r record.Repo) error {
+		a, err = s.in(r, c, run)
 
 		return err
 	})
@@ -180,23 +129,22 @@ func (c *call) run(run endpoint) (a answer, err error) {
 }
 
 // in settles what has become due, and then runs the endpoint.
-func (c *call) in(tx store.Tx, write bool, run endpoint) (answer, error) {
-	c.repo = repo{tx: tx, write: write}
-	c.now = time.Now().UTC()
-	c.fleet = map[string]*machine.Machine{}
-
-	down, err := c.stopped()
-	if err != nil {
-		return answer{}, err
+func (s *Service) in(r record.Repo, c *api.Call, run api.Endpoint) (api.Answer, error) {
+	var err error
+	if c.Conductor, err = conductor.New(r, s.settings); err != nil {
+		return api.Answer{}, err
 	}
 
-	c.down = down
-
-	if err := c.settleAll(); err != nil {
-		return answer{}, err
+	if err := c.SettleAll(); err != nil {
+		return api.Answer{}, err
 	}
 
 	return run(c)
+}
+
+// change is a transaction that may write.
+func (s *Service) change(f func(record.Repo) error) error {
+	return s.store.Update(func(tx store.Tx) error { return f(record.Repo{Tx: tx, Writes: true}) })
 }
 
 // prepare makes the machines at first need.
@@ -208,39 +156,8 @@ func (s *Service) prepare() error {
 		return nil
 	}
 
-	err := s.store.Update(func(tx store.Tx) error { return machine.Ensure(tx, s.Machines) })
+	err := s.store.Update(func(tx store.Tx) error { return machine.Ensure(tx, s.machines) })
 	s.ok = err == nil
 
 	return err
 }
-
-func (s *Service) respond(w http.ResponseWriter, r *http.Request, a answer) {
-	w.Header().Set("Openstack-Request-Id", "req-"+newUUID())
-
-	if a.location != "" {
-		w.Header().Set("Location", base(r)+"/v1/"+a.location)
-	}
-
-	if a.body == nil {
-		w.WriteHeader(a.status)
-
-		return
-	}
-
-	var b bytes.Buffer
-
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-
-	if err := e.Encode(a.body); err != nil {
-		writeFault(w, http.StatusInternalServerError, err.Error())
-
-		return
-	}
-
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(a.status)
-	_, _ = w.Write(b.Bytes()) // whoever asked has gone away
-}
-
-func newUUID() string { return uuid.NewString() }
