@@ -5,6 +5,7 @@ package acctest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,9 @@ func (c *Core) State() Map {
 
 // Exists reports whether the object is in the state.
 func (c *Core) Exists() bool { return !c.state.IsNull() }
+
+// Dump is all of the state, private state included, as text.
+func (c *Core) Dump() string { return fmt.Sprint(c.State()) + string(c.private) }
 
 // Get reads from the state by a path such as "bmc.address"; nil where there is nothing.
 func (c *Core) Get(path string) any { return Get(c.State(), path) }
@@ -337,8 +341,21 @@ func changed(a, b tftypes.Value) []string {
 func (c *Core) Apply(ctx context.Context, config Map) Outcome {
 	c.t.Helper()
 
-	o, p := c.plan(context.WithoutCancel(ctx), config)
+	return c.ApplyUnknown(ctx, config, config)
+}
+
+// ApplyUnknown plans with a configuration in which values are unknown, and applies it as
+// Terraform does once they are known: it plans again, and wants the second plan to keep
+// what the first one promised.
+func (c *Core) ApplyUnknown(ctx context.Context, before, config Map) Outcome {
+	c.t.Helper()
+
+	o, p := c.plan(context.WithoutCancel(ctx), before)
 	if o.Errors != "" || o.Action == "" {
+		return o
+	}
+
+	if !c.config(before).Equal(c.config(config)) && !c.planAgain(context.WithoutCancel(ctx), &o, &p, config) {
 		return o
 	}
 
@@ -358,6 +375,27 @@ func (c *Core) Apply(ctx context.Context, config Map) Outcome {
 	c.change(ctx, s, &o, config, p)
 
 	return o
+}
+
+// planAgain is the plan of an apply, with all values known.
+func (c *Core) planAgain(ctx context.Context, o *Outcome, p *planned, config Map) bool {
+	c.t.Helper()
+
+	s, fresh := c.configured()
+	again := c.planChange(ctx, s, &fresh, p.prior, c.config(config))
+	o.Errors += fresh.Errors
+
+	if fresh.Errors != "" {
+		return false
+	}
+
+	for _, wrong := range checkApply(c.schema, p.state, again.state) {
+		c.t.Errorf("Terraform calls this final plan inconsistent: %s", wrong)
+	}
+
+	*p = again
+
+	return true
 }
 
 // change applies a planned change; false after an error.

@@ -167,6 +167,11 @@ func (a attempt) error(ctx context.Context, advice string, diags *diag.Diagnosti
 	detail += advice
 
 	if p, ok := a.path(); ok {
+		if len(p.Steps()) > 1 {
+			// Terraform shows the line of an attribute only where it is at the top.
+			detail += "\nThe attribute is " + p.String() + "."
+		}
+
 		diags.AddAttributeError(p, summary, detail)
 	} else {
 		diags.AddError(summary, detail)

@@ -135,7 +135,8 @@ func (m model) priceOfData(state model, reasons []string, diags *diag.Diagnostic
 	}
 }
 
-// refuse refuses transitions that upstream refuses, too.
+// refuse refuses transitions that upstream refuses, too. It is asked at plan, and at apply
+// again for what was not known then.
 func (m model) refuse(ctx context.Context, state model, diags *diag.Diagnostics) {
 	now, before := m.ExternallyProvisioned.ValueBool(), state.ExternallyProvisioned.ValueBool()
 
@@ -146,11 +147,11 @@ func (m model) refuse(ctx context.Context, state model, diags *diag.Diagnostics)
 		diags.AddAttributeError(path.Root("externally_provisioned"), "Host "+m.label()+" cannot become externally provisioned", "That is possible only for a host that is available; this one is "+first(state.ProvisioningState.ValueString(), "gone")+".")
 	}
 
-	if before && !now && m.Image.IsNull() && m.CustomDeploy.IsNull() {
+	if before && !now && !m.ExternallyProvisioned.IsUnknown() && m.Image.IsNull() && m.CustomDeploy.IsNull() {
 		diags.AddAttributeError(path.Root("externally_provisioned"), "Host "+m.label()+" would be wiped", "Without an image, a host that is no longer externally provisioned would be undeployed and cleaned. Give the image that runs on it, or delete the host with deletion_policy = \"detach\" and register it anew.")
 	}
 
-	if !m.InspectTrigger.Equal(state.InspectTrigger) && !m.InspectTrigger.IsNull() && state.isProvisioned() {
+	if !m.InspectTrigger.Equal(state.InspectTrigger) && known(m.InspectTrigger) && state.isProvisioned() {
 		diags.AddAttributeError(path.Root("inspect_trigger"), "Host "+m.label()+" is provisioned", "A machine that runs cannot be inspected: that would boot a ramdisk on it.")
 	}
 }

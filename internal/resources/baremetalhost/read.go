@@ -21,6 +21,8 @@ func (r *hostResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	var state model
 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	// Whatever way this ends without an error: a client without identities gives none to keep.
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{state.ID})...)
 
 	timeout, diags := state.Timeouts.Read(ctx, readTimeout)
 	resp.Diagnostics.Append(diags...)

@@ -36,6 +36,7 @@ func (r *hostResource) Update(ctx context.Context, req resource.UpdateRequest, r
 
 	plan.complete(r.far.HostDefaults())
 	plan.validate(ctx, &resp.Diagnostics)
+	plan.refuse(ctx, state, &resp.Diagnostics)
 
 	w := plan.wantedUpdate(ctx, state, config, r.far.HostDefaults(), &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
