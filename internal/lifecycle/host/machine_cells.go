@@ -177,6 +177,10 @@ func undeploy(f Facts) (Step, error) {
 		return "", &StuckError{f.State, Deleted, f.NotOurs}
 	case f.Protected:
 		return "", &StuckError{f.State, Deleted, "the node is protected in Ironic (" + f.ProtectedReason + "); unset that first, the provider never does"}
+	case f.Maintenance && f.Fault != faultPower && !f.CleaningDisabled && f.Tried[Undeploy] == 0:
+		// Ironic takes the verb in maintenance, but then hears no heartbeat of the ramdisk: the
+		// cleaning would wait for ever.
+		return Unmaintain, nil
 	default:
 		return Undeploy, nil
 	}

@@ -91,5 +91,5 @@ func abortClean(f Facts) (Step, error) {
 		return Abort, nil
 	}
 
-	return Wait, nil
+	return withoutMaintenance(f, Wait), nil // see undeploy
 }

@@ -53,6 +53,11 @@ func (p Phase) Finished() bool {
 	return p == PhaseAvailable || p == PhaseProvisioned || p == PhaseExternallyProvisioned
 }
 
+// ends reports whether a phase is one of a delete.
+func (p Phase) ends() bool {
+	return p == PhaseDeprovisioning || p == PhasePoweringOff || p == PhaseDeleting
+}
+
 // phaseOfStep is the phase that a step enters; empty for steps that belong to any phase.
 func phaseOfStep(s Step) Phase {
 	switch s {

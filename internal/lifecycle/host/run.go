@@ -257,6 +257,10 @@ func (r *Run) overdue(seen Seen) error {
 			limit, seen.Node.Fault, seen.Node.MaintenanceReason)}
 	}
 
+	if r.Goal == Deleted && !r.phase.ends() {
+		return nil // what was under way before bounds no delete
+	}
+
 	if limit := r.limit(r.phase, 0); limit > 0 && !r.entered.IsZero() && time.Since(r.entered) > limit {
 		return &wait.TimeoutError{Waited: time.Since(r.entered), Note: fmt.Sprintf("%s (phase_timeouts.%s = %s)", r.Note(seen), phaseKey(r.phase), limit), Cause: context.DeadlineExceeded}
 	}
