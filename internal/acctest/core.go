@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -172,14 +173,26 @@ func (c *Core) Refresh(ctx context.Context) Outcome {
 }
 
 // RefreshWith reads this object and others with one provider, as one command does with all
-// objects of a configuration. What is said of any of them is in the outcome.
+// objects of a configuration: at the same time. What is said of any of them is in the outcome.
 func (c *Core) RefreshWith(ctx context.Context, others ...*Core) Outcome {
 	c.t.Helper()
 
 	s, o := c.configured()
 
-	for _, one := range append([]*Core{c}, others...) {
-		one.refresh(ctx, s, &o)
+	all := append([]*Core{c}, others...)
+	said := make([]Outcome, len(all))
+
+	var reads sync.WaitGroup
+
+	for i, one := range all {
+		reads.Go(func() { one.refresh(ctx, s, &said[i]) })
+	}
+
+	reads.Wait()
+
+	for _, one := range said {
+		o.Errors += one.Errors
+		o.Warnings += one.Warnings
 	}
 
 	return o

@@ -170,3 +170,13 @@ func EmptyCLIConfig() (cleanup func(), err error) {
 
 	return func() { _ = os.RemoveAll(dir) }, nil
 }
+
+// Paths are all requests since the last Mark, as "METHOD path?query".
+func (l Lab) Paths() []string {
+	var out []string
+	for _, r := range l.Ironic.Requests() {
+		out = append(out, r.Method+" "+r.Path+"?"+r.Query)
+	}
+
+	return out
+}

@@ -292,3 +292,6 @@ func (w world) nodes() []string {
 
 	return out
 }
+
+// mac is the first network card of the lab's machine i.
+func (w world) mac(i int) string { return fmt.Sprintf("52:54:00:5a:00:%02x", i) }
