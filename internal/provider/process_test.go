@@ -36,6 +36,7 @@ func TestQuiet_onlyWhereNobodyAskedForLogs(t *testing.T) {
 }
 
 func TestLeave_onlyWhenTerraformIsGone(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		parent, code := 4711, -1
 

@@ -28,6 +28,7 @@ type shortcuts struct {
 	tfprotov6.ProviderServer
 
 	provider *metal3
+	shape    shape
 }
 
 // ReadResource implements [tfprotov6.ResourceServer].

@@ -241,8 +241,8 @@ func (f *fake) list(w io.Writer, r *http.Request, key string, all []map[string]a
 }
 
 // client makes a client on the fake.
-func (f *fake) client(t testing.TB, change ...func(*ironic.Config)) *ironic.Client {
-	t.Helper()
+func (f *fake) client(tb testing.TB, change ...func(*ironic.Config)) *ironic.Client {
+	tb.Helper()
 
 	cfg := ironic.Config{Endpoint: "http://ironic.test:6385", Transport: f}
 	for _, c := range change {
@@ -251,7 +251,7 @@ func (f *fake) client(t testing.TB, change ...func(*ironic.Config)) *ironic.Clie
 
 	c, err := ironic.New(cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return c

@@ -240,7 +240,7 @@ func TestFleet_aDeadIronicIsNotAskedByEachReader(t *testing.T) {
 }
 
 // TestFleet_isLean holds 1,000 nodes of the size that Ironic 29 sends.
-func TestFleet_isLean(t *testing.T) {
+func TestFleet_isLean(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
 	f := newFake()
 	ids := f.fleet(1000)
 

@@ -90,7 +90,7 @@ func cloudsFile(t *testing.T) {
 	t.Setenv("OS_CLIENT_CONFIG_FILE", file)
 }
 
-func TestKeystone(t *testing.T) {
+func TestKeystone(t *testing.T) { //nolint:paralleltest // it sets the environment, and its parts follow each other
 	cloudsFile(t)
 
 	k := &keystone{fake: newFake()}
@@ -137,7 +137,7 @@ func TestKeystone(t *testing.T) {
 	})
 }
 
-func TestKeystone_aRefusedLogIn(t *testing.T) {
+func TestKeystone_aRefusedLogIn(t *testing.T) { //nolint:paralleltest // it sets the environment
 	cloudsFile(t)
 
 	k := &keystone{fake: newFake(), refuse: true}

@@ -225,7 +225,7 @@ func (c *Client) exchange(ctx context.Context, k call, minor int) (answer, error
 	if err != nil {
 		return answer{}, c.failure(ctx, k, err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read to its end
+	defer response.Body.Close()
 
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
