@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -28,10 +27,7 @@ func TestMain(m *testing.M) {
 		os.Exit(wrap(provider, os.Getenv(usageVariable)))
 	}
 
-	rc := m.Run()
-
-	report()
-	os.Exit(rc)
+	os.Exit(m.Run())
 }
 
 // usage is what one provider process used.
@@ -77,12 +73,7 @@ func needed(t *testing.T) {
 	}
 }
 
-var (
-	rowsMu sync.Mutex
-	rows   []string
-)
-
-// figure notes a figure and fails the test where it misses its limit.
+// figure adds a row to the file that make bench names, and fails the test where it misses its limit.
 func figure(t *testing.T, what string, got, limit float64, unit, how string) {
 	t.Helper()
 
@@ -93,29 +84,22 @@ func figure(t *testing.T, what string, got, limit float64, unit, how string) {
 		t.Errorf("%s: %.2f %s, the limit is %.2f", what, got, unit, limit)
 	}
 
-	rowsMu.Lock()
-	defer rowsMu.Unlock()
+	row := fmt.Sprintf("| %s | %s %s | %s %s | %s | %s |\n", what, number(limit), unit, number(got), unit, verdict, how)
+	t.Log(row)
 
-	rows = append(rows, fmt.Sprintf("| %s | %s %s | %s %s | %s | %s |", what, number(limit), unit, number(got), unit, verdict, how))
+	f, err := os.OpenFile(os.Getenv("METAL3_FIGURES"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+
+	if _, err := f.WriteString(row); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func number(f float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", f), "0"), ".")
-}
-
-// report prints all figures, and appends them to the file that make bench names.
-func report() {
-	if len(rows) == 0 {
-		return
-	}
-
-	text := strings.Join(rows, "\n") + "\n"
-	fmt.Print(text)
-
-	if f, err := os.OpenFile(os.Getenv("METAL3_FIGURES"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		_, _ = f.WriteString(text)
-		_ = f.Close()
-	}
 }
 
 func median[T int64 | time.Duration | float64](all []T) T {
