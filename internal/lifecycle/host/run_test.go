@@ -229,6 +229,8 @@ func TestOBMH04_refusals(t *testing.T) {
 		"a verb that does not fit the state":                  {"Start provide", ironic.ErrRefused, 3, false},
 		"a verb that never fits":                              {"Start provide", ironic.ErrRefused, 99, true},
 		"a conflict of names ends it":                         {"Write settings", ironic.ErrConflict, 1, true},
+		"a claim that came after the look":                    {"Write deployment", ironic.ErrConflict, 1, false},
+		"a claim that stays in the way":                       {"Write deployment", ironic.ErrConflict, 99, true},
 		"a missing right ends it":                             {"Start manage", ironic.ErrAuth, 1, true},
 		"a deployment that cannot be ends it":                 {"Validate", errors.New("boot: no kernel"), 1, true},
 		"an overload passes":                                  {"Start active", wait.Transient(errors.New("503")), 8, false},

@@ -37,9 +37,13 @@ func (r *Run) Do(ctx context.Context, seen Seen, step Step) (Seen, bool, error) 
 	after, fresh, err := r.do(ctx, seen, step)
 
 	switch {
-	case errors.Is(err, ironic.ErrTransition), errors.Is(err, ironic.ErrRefused) && verbOf(step) != "":
-		// The host moved between look and verb: look again and decide anew. A refusal that
-		// comes back each time is final.
+	case errors.Is(err, ironic.ErrTransition), errors.Is(err, ironic.ErrRefused) && verbOf(step) != "",
+		errors.Is(err, ironic.ErrConflict) && (step == Deploy || step == Rebuild):
+		// The host moved between look and verb, or was claimed: by a write of an earlier run
+		// even, which was cut short while Ironic had it still in a queue. Look again, at the
+		// whole record, and decide anew. A refusal that comes back each time is final.
+		r.opaque = true
+
 		if r.mem.tried[refusal]++; r.mem.tried[refusal] > 5 {
 			return after, false, err
 		}
