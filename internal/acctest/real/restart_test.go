@@ -38,11 +38,7 @@ func newOwn(t *testing.T) *own {
 		t.Fatal(err)
 	}
 
-	dir, err := os.MkdirTemp(os.Getenv("METAL3_TEST_DIR"), "own-")
-	if err != nil {
-		t.Fatal(err)
-	}
-
+	dir := t.TempDir()
 	suite := os.Getenv("METAL3_MAIN_SUITE")
 	if suite == "" {
 		suite = "trixie"
@@ -96,7 +92,7 @@ func (o *own) script(t *testing.T, name string, args ...string) {
 	}
 }
 
-// killed ends conductor and API as a power cut does.
+// kill ends conductor and API as a power cut does.
 func (o *own) kill(t *testing.T) {
 	t.Helper()
 

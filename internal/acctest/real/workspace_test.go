@@ -79,7 +79,7 @@ var providerBinary = func() func(t *testing.T) string {
 		once.Do(func() {
 			built := acctest.Binary(t)
 
-			dir, err := os.MkdirTemp(os.Getenv("METAL3_TEST_DIR"), "provider-")
+			dir, err := os.MkdirTemp(os.Getenv("METAL3_TEST_DIR"), "provider-") //nolint:usetesting // for all tests of the run
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,10 +232,9 @@ func (w *workspace) apply(t *testing.T) string {
 	return w.must(t, "apply", "-auto-approve")
 }
 
-func (w *workspace) destroy(t *testing.T) string {
+func (w *workspace) destroy(t *testing.T) {
 	t.Helper()
-
-	return w.must(t, "destroy", "-auto-approve")
+	w.must(t, "destroy", "-auto-approve")
 }
 
 // fails runs an apply that has to end with an error, and returns what was said.
@@ -270,8 +269,8 @@ func (w *workspace) empty(t *testing.T) string {
 	return r.out.String()
 }
 
-// plans asks for a plan that has to have changes, and returns its words.
-func (w *workspace) plans(t *testing.T, words ...string) string {
+// plans asks for a plan that has to have changes and to say some words.
+func (w *workspace) plans(t *testing.T, words ...string) {
 	t.Helper()
 
 	r := w.do(t, "plan", "-detailed-exitcode")
@@ -285,8 +284,6 @@ func (w *workspace) plans(t *testing.T, words ...string) string {
 			t.Errorf("%q is not said in:\n%s", word, r.out)
 		}
 	}
-
-	return said
 }
 
 // flat undoes Terraform's line breaks and frames in messages.
