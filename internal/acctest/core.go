@@ -164,7 +164,7 @@ func (c *Core) Forget() {
 func (c *Core) Refresh(ctx context.Context) Outcome {
 	c.t.Helper()
 
-	s, o := c.configured()
+	s, o := c.configured() //nolint:contextcheck // a provider lives as long as its test
 	if o.Errors == "" {
 		c.refresh(ctx, s, &o)
 	}
@@ -177,7 +177,7 @@ func (c *Core) Refresh(ctx context.Context) Outcome {
 func (c *Core) RefreshWith(ctx context.Context, others ...*Core) Outcome {
 	c.t.Helper()
 
-	s, o := c.configured()
+	s, o := c.configured() //nolint:contextcheck // a provider lives as long as its test
 
 	all := append([]*Core{c}, others...)
 	said := make([]Outcome, len(all))
@@ -247,7 +247,7 @@ type planned struct {
 func (c *Core) plan(ctx context.Context, config Map) (Outcome, planned) {
 	c.t.Helper()
 
-	s, o := c.configured()
+	s, o := c.configured() //nolint:contextcheck // a provider lives as long as its test
 	value := c.config(config)
 
 	if config != nil && o.Errors == "" {
@@ -372,7 +372,7 @@ func (c *Core) ApplyUnknown(ctx context.Context, before, config Map) Outcome {
 		return o
 	}
 
-	s, fresh := c.configured()
+	s, fresh := c.configured() //nolint:contextcheck // a provider lives as long as its test
 	if fresh.Errors != "" {
 		c.t.Fatal(fresh.Errors)
 	}
@@ -394,7 +394,7 @@ func (c *Core) ApplyUnknown(ctx context.Context, before, config Map) Outcome {
 func (c *Core) planAgain(ctx context.Context, o *Outcome, p *planned, config Map) bool {
 	c.t.Helper()
 
-	s, fresh := c.configured()
+	s, fresh := c.configured() //nolint:contextcheck // a provider lives as long as its test
 	again := c.planChange(ctx, s, &fresh, p.prior, c.config(config))
 	o.Errors += fresh.Errors
 
@@ -446,7 +446,7 @@ func (c *Core) change(ctx context.Context, s *providertest.Server, o *Outcome, c
 func (c *Core) Import(ctx context.Context, id string) Outcome {
 	c.t.Helper()
 
-	s, o := c.configured()
+	s, o := c.configured() //nolint:contextcheck // a provider lives as long as its test
 
 	resp, err := s.ImportResourceState(ctx, &tfprotov6.ImportResourceStateRequest{TypeName: c.typeName, ID: id})
 	if err != nil {

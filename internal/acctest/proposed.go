@@ -34,7 +34,7 @@ func merge(kind tftypes.Type, attributes []*tfprotov6.SchemaAttribute, prior, co
 		}
 
 		switch {
-		case a.Computed && c.IsNull() && !(a.Optional && configured(a, p)):
+		case a.Computed && c.IsNull() && (!a.Optional || !configured(a, p)):
 			out[a.Name] = p
 		case a.NestedType != nil && c.IsKnown() && !c.IsNull():
 			out[a.Name] = mergeNested(a, p, c)
@@ -179,7 +179,7 @@ func checkApply(_ *tfprotov6.Schema, planned, state tftypes.Value) []string {
 		case err != nil || !ok:
 			out = append(out, fmt.Sprintf("%s: planned %s, and it is not there", p, v))
 
-			return false, nil
+			return false, nil //nolint:nilerr // what is missing is what was looked for
 		case now.Equal(v):
 			return false, nil
 		case size(v) == 0 || size(v) != size(now):

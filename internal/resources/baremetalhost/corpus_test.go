@@ -74,7 +74,7 @@ func TestOBMH03_bootMACOwnedByAnotherNode(t *testing.T) {
 		other := world{Core: w.Lab.Core(w.t, theHost), Lab: w.Lab, t: w.t, ctx: w.ctx}
 		other.apply(node(1))
 
-		o := w.Core.Apply(w.ctx, node(0, Map{"boot_mac_address": "52:54:00:5a:00:01"}))
+		o := w.Apply(w.ctx, node(0, Map{"boot_mac_address": "52:54:00:5a:00:01"}))
 		w.says(o, "52:54:00:5a:00:01", other.id())
 
 		if o.Errors == "" || w.Exists() && !w.Tainted {
@@ -97,7 +97,7 @@ func TestOBMH03_portIsTakenWhileTheNodeIsMade(t *testing.T) {
 		other := world{Core: w.Lab.Core(w.t, theHost), Lab: w.Lab, t: w.t, ctx: w.ctx}
 		other.apply(node(1))
 
-		o := w.Core.Apply(w.ctx, node(0, Map{"ports": []any{Map{"mac": "52:54:00:5a:00:01"}}}))
+		o := w.Apply(w.ctx, node(0, Map{"ports": []any{Map{"mac": "52:54:00:5a:00:01"}}}))
 		w.says(o, "52:54:00:5a:00:01", other.id())
 
 		if !w.Exists() || !w.Tainted {
@@ -129,7 +129,7 @@ func TestOBMH04_lockThatNeverEnds(t *testing.T) {
 		w.apply(node(0))
 		w.Ironic.Inject(labironic.Trouble{Match: "PUT /v1/nodes/*/states/provision", Times: -1, Locked: true})
 
-		o := w.Core.Apply(w.ctx, node(0, disk(image), Map{"timeouts": Map{"update": "10m"}}))
+		o := w.Apply(w.ctx, node(0, disk(image), Map{"timeouts": Map{"update": "10m"}}))
 		w.says(o, "locked by host ironic.lab")
 
 		if o.Errors == "" || !w.Exists() {
@@ -166,7 +166,7 @@ func TestOBMH07_checksums(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inLab(t, lab.Options{}, func(w world) {
-				w.Core.Apply(w.ctx, node(0, disk(image, c.image))) // the digest is none of the image's: no matter
+				w.Apply(w.ctx, node(0, disk(image, c.image))) // the digest is none of the image's: no matter
 
 				info, _ := w.ironicNode()["instance_info"].(Map)
 				for key, want := range c.want {
@@ -248,7 +248,7 @@ func TestOBMH18_passwordIsNowhere(t *testing.T) {
 			inLab(t, lab.Options{}, func(w world) {
 				w.Ironic.Inject(trouble)
 
-				o := w.Core.Apply(w.ctx, bmc(node(0), Map{"password_wo": password}))
+				o := w.Apply(w.ctx, bmc(node(0), Map{"password_wo": password}))
 				if o.Errors == "" {
 					w.t.Error("no error")
 				}

@@ -55,7 +55,7 @@ func TestHost_externallyProvisionedBecomesOurs(t *testing.T) {
 		w.apply(node(0, Map{"externally_provisioned": true}))
 		w.Mark()
 
-		o := w.Core.Apply(w.ctx, node(0))
+		o := w.Apply(w.ctx, node(0))
 		w.says(o, "Host node-0 would be wiped")
 
 		o = w.apply(full())
@@ -72,7 +72,7 @@ func TestOBMH19_externallyProvisionedTakesNoImage(t *testing.T) {
 	inLab(t, lab.Options{}, func(w world) {
 		w.apply(node(0, Map{"externally_provisioned": true}))
 		w.Mark()
-		w.says(w.Core.Apply(w.ctx, node(0, disk(image), Map{"externally_provisioned": true})), "has an image and is externally provisioned")
+		w.says(w.Apply(w.ctx, node(0, disk(image), Map{"externally_provisioned": true})), "has an image and is externally provisioned")
 		w.sent()
 	})
 }
@@ -81,7 +81,7 @@ func TestHost_becomesExternallyProvisioned(t *testing.T) {
 	t.Parallel()
 	inLab(t, lab.Options{}, func(w world) {
 		w.apply(full())
-		w.says(w.Core.Apply(w.ctx, node(0, Map{"externally_provisioned": true})), "cannot become externally provisioned")
+		w.says(w.Apply(w.ctx, node(0, Map{"externally_provisioned": true})), "cannot become externally provisioned")
 		w.apply(node(0))
 		w.apply(node(0, Map{"externally_provisioned": true}))
 		w.wants(Map{"provisioning_state": "externally provisioned"})
@@ -102,7 +102,7 @@ func TestHost_isNotHijacked(t *testing.T) {
 
 				// The labels differ, so it is not the same apply whose state was lost.
 				other := world{Core: w.Lab.Core(w.t, theHost), Lab: w.Lab, t: w.t, ctx: w.ctx}
-				o := other.Core.Apply(w.ctx, node(0, disk(image2), Map{"labels": Map{"other": "workspace"}}))
+				o := other.Apply(w.ctx, node(0, disk(image2), Map{"labels": Map{"other": "workspace"}}))
 				w.says(o, "exists already", w.id(), "import it")
 
 				if other.Exists() {
@@ -125,7 +125,7 @@ func TestHost_createGoesOnWithWhatAKilledOneLeft(t *testing.T) {
 			t.Parallel()
 			inLab(t, lab.Options{Pace: minute}, func(w world) {
 				config := full()
-				w.Core.Apply(w.ctx, with(config, Map{"timeouts": Map{"create": deadline}}))
+				w.Apply(w.ctx, with(config, Map{"timeouts": Map{"create": deadline}}))
 
 				id := w.id()
 
@@ -141,13 +141,13 @@ func TestHost_createGoesOnWithWhatAKilledOneLeft(t *testing.T) {
 func TestHost_ownerIDsKeepConfigurationsApart(t *testing.T) {
 	t.Parallel()
 	inLab(t, lab.Options{}, func(w world) {
-		w.Core.Provider["owner_id"] = "one"
+		w.Provider["owner_id"] = "one"
 		w.apply(full())
 
 		id := w.id()
 
 		other := world{Core: w.Lab.Core(w.t, theHost), Lab: w.Lab, t: w.t, ctx: w.ctx}
-		other.Core.Provider["owner_id"] = "two"
+		other.Provider["owner_id"] = "two"
 
 		if o := other.Import(w.ctx, id); o.Errors != "" {
 			w.t.Fatal(o.Errors)
@@ -156,7 +156,7 @@ func TestHost_ownerIDsKeepConfigurationsApart(t *testing.T) {
 		w.Mark()
 
 		for what, config := range map[string]Map{"an image": with(full(), disk(image2)), "labels": with(full(), Map{"labels": Map{"x": "y"}}), "its end": nil} {
-			if o := other.Core.Apply(w.ctx, config); o.Errors == "" {
+			if o := other.Apply(w.ctx, config); o.Errors == "" {
 				w.t.Errorf("%s: %s", what, o.Warnings)
 			}
 		}

@@ -22,7 +22,7 @@ func TestHost_failedCreateIsTaintedAndReplaced(t *testing.T) {
 		config := node(0, disk(image))
 		w.fails("active", 2, mismatch)
 
-		o := w.Core.Apply(w.ctx, config)
+		o := w.Apply(w.ctx, config)
 		w.says(o, "ProvisioningError: host node-0 did not become provisioned", "image checksum mismatch", "terraform untaint", "replacing it undeploys")
 
 		if !w.Tainted || strings.Contains(o.Errors, "Nothing was registered") {
@@ -51,7 +51,7 @@ func TestOBMH06_deploymentFailsForEver(t *testing.T) {
 		w.fails("active", 1, mismatch)
 		w.fails("active", 2, labironic.Failure{})
 
-		o := w.Core.Apply(w.ctx, config)
+		o := w.Apply(w.ctx, config)
 		w.says(o, "image checksum mismatch", "2 attempts", "image")
 
 		if n := count(w.verbs(), "active"); n != 2 {
@@ -82,7 +82,7 @@ func TestHost_keepFailureWarnsAndResumes(t *testing.T) {
 				config := node(0, disk(image), Map{"on_create_failure": "keep"})
 				w.fails(verb, 3, labironic.Failure{LastError: "no luck"})
 
-				o := w.Core.Apply(w.ctx, config)
+				o := w.Apply(w.ctx, config)
 				if o.Errors != "" || w.Tainted || !w.Exists() {
 					w.t.Fatalf("tainted: %v; %s", w.Tainted, o.Errors)
 				}
@@ -116,7 +116,7 @@ func TestOTF01_killedDuringTheWait(t *testing.T) {
 				config := node(0, disk(image))
 				began := time.Now()
 
-				o := w.Core.Apply(w.ctx, with(config, Map{"timeouts": Map{"create": "2s"}}))
+				o := w.Apply(w.ctx, with(config, Map{"timeouts": Map{"create": "2s"}}))
 				w.says(o, "Waited 2s", "provisioned")
 
 				if took := time.Since(began); took > 10*time.Second {
@@ -172,7 +172,7 @@ func TestHost_timeoutsSayWhereTheyEnded(t *testing.T) {
 			t.Parallel()
 			inLab(t, lab.Options{Pace: minute}, func(w world) {
 				config := node(0, disk(image))
-				w.says(w.Core.Apply(w.ctx, with(config, Map{"timeouts": Map{"create": c.deadline}})), append(c.says, "Waited")...)
+				w.says(w.Apply(w.ctx, with(config, Map{"timeouts": Map{"create": c.deadline}})), append(c.says, "Waited")...)
 
 				id := w.id()
 
@@ -187,7 +187,7 @@ func TestHost_timeoutsSayWhereTheyEnded(t *testing.T) {
 func TestHost_phaseTimeouts(t *testing.T) {
 	t.Parallel()
 	inLab(t, lab.Options{Pace: minute}, func(w world) {
-		o := w.Core.Apply(w.ctx, node(0, Map{"phase_timeouts": Map{"inspect": "30s"}}))
+		o := w.Apply(w.ctx, node(0, Map{"phase_timeouts": Map{"inspect": "30s"}}))
 		w.says(o, "phase_timeouts.inspect = 30s")
 	})
 }
@@ -213,7 +213,7 @@ func TestHost_interruptedCreateIsNotTainted(t *testing.T) {
 			inLab(t, lab.Options{Pace: minute}, func(w world) {
 				config := node(0, disk(image))
 
-				o := w.Core.Apply(w.interruptAt(at), config)
+				o := w.Apply(w.interruptAt(at), config)
 				w.says(o, "The run was interrupted")
 
 				if o.Errors != "" || w.Tainted || !w.Exists() {
@@ -238,7 +238,7 @@ func TestHost_interruptedUpdateAndDeleteAreErrors(t *testing.T) {
 		id := w.id()
 		to := with(full(), disk(image2))
 
-		o := w.Core.Apply(w.interruptAt(2*minute), to)
+		o := w.Apply(w.interruptAt(2*minute), to)
 		if o.Errors == "" || w.Tainted || !w.Exists() {
 			w.t.Fatalf("an interrupted update: %q, tainted %v", o.Errors, w.Tainted)
 		}
@@ -250,7 +250,7 @@ func TestHost_interruptedUpdateAndDeleteAreErrors(t *testing.T) {
 		w.apply(to)
 		w.wants(Map{"id": id, "applied.image.url": image2})
 
-		o = w.Core.Apply(w.interruptAt(minute), nil)
+		o = w.Apply(w.interruptAt(minute), nil)
 		if o.Errors == "" || !w.Exists() {
 			w.t.Fatalf("an interrupted delete: %q", o.Errors)
 		}
@@ -272,7 +272,7 @@ func TestHost_failedUpdatePlansTheRestAgain(t *testing.T) {
 
 		to := with(full(), disk(image2), Map{"labels": Map{"new": "label"}})
 
-		o := w.Core.Apply(w.ctx, to)
+		o := w.Apply(w.ctx, to)
 		w.says(o, "image checksum mismatch", "the next apply goes on in place")
 
 		if w.Tainted || !w.Exists() {
@@ -296,7 +296,7 @@ func TestHost_failedUpdateCanBeTakenBack(t *testing.T) {
 	inLab(t, lab.Options{}, func(w world) {
 		w.apply(full())
 		w.fails("active", 2, mismatch)
-		w.Core.Apply(w.ctx, with(full(), disk(image2)))
+		w.Apply(w.ctx, with(full(), disk(image2)))
 		w.apply(full()) // back to the old image: the host is deployed with it again
 		w.wants(Map{"applied.image.url": image, "provisioning_state": "provisioned"})
 	})
@@ -307,7 +307,7 @@ func TestHost_wrongPasswordAtCreate(t *testing.T) {
 	inLab(t, lab.Options{}, func(w world) {
 		wrong := bmc(node(0), Map{"password_wo": "S3cret&+%"})
 
-		o := w.Core.Apply(w.ctx, wrong)
+		o := w.Apply(w.ctx, wrong)
 		w.says(o, "RegistrationError", "password_wo")
 
 		if strings.Contains(o.Errors, "S3cret") || !w.Tainted {

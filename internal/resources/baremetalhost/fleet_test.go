@@ -24,7 +24,7 @@ func TestHost_refreshCostsPages(t *testing.T) {
 
 		for i := range hosts {
 			one := world{Core: w.Lab.Core(w.t, theHost), Lab: w.Lab, t: w.t, ctx: w.ctx}
-			if o := one.Core.Apply(w.ctx, node(i)); o.Errors != "" {
+			if o := one.Apply(w.ctx, node(i)); o.Errors != "" {
 				w.t.Fatal(o.Errors)
 			}
 

@@ -36,7 +36,7 @@ func TestHost_importForms(t *testing.T) {
 	inLab(t, lab.Options{}, func(w world) {
 		w.apply(full())
 
-		id, claim := w.id(), w.ironicNode()["instance_uuid"].(string) //nolint:forcetypeassert // it is deployed
+		id, claim := w.id(), w.ironicNode()["instance_uuid"].(string)
 
 		for _, form := range []string{
 			id, strings.ToUpper(id), "metal3~node-0", "metal3/node-0", "node-0", "mac:52:54:00:5a:00:00", "mac:52-54-00-5A-00-00",
@@ -204,7 +204,7 @@ func TestHost_importedForeignImageIsNotOverwritten(t *testing.T) {
 		w.Import(w.ctx, id)
 		w.Mark()
 
-		o := w.Core.Apply(w.ctx, with(full(), disk(image2)))
+		o := w.Apply(w.ctx, with(full(), disk(image2)))
 		w.says(o, "was not deployed by this provider")
 		w.sent()
 

@@ -121,7 +121,7 @@ func bmc(m Map, parts Map) Map {
 func (w world) apply(config Map) acctest.Outcome {
 	w.t.Helper()
 
-	o := w.Core.Apply(w.ctx, config)
+	o := w.Apply(w.ctx, config)
 	if o.Errors != "" {
 		w.t.Fatalf("apply: %s", o.Errors)
 	}
@@ -155,7 +155,7 @@ func (w world) settled(config Map) {
 func (w world) destroy() acctest.Outcome {
 	w.t.Helper()
 
-	o := w.Core.Apply(w.ctx, nil)
+	o := w.Apply(w.ctx, nil)
 	if o.Errors != "" || w.Exists() {
 		w.t.Fatalf("destroy: %s", o.Errors)
 	}

@@ -4,14 +4,10 @@
 package baremetalhost
 
 import (
-	"context"
-
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
@@ -171,27 +167,6 @@ type consumerModel struct {
 	Kind types.String `tfsdk:"kind"`
 	Name types.String `tfsdk:"name"`
 	ID   types.String `tfsdk:"id"`
-}
-
-// read decodes a nested object that is known; false where it is null or unknown.
-func read[T any](ctx context.Context, o types.Object, diags *diag.Diagnostics) (T, bool) {
-	var v T
-
-	if o.IsNull() || o.IsUnknown() {
-		return v, false
-	}
-
-	diags.Append(o.As(ctx, &v, basetypes.ObjectAsOptions{})...)
-
-	return v, !diags.HasError()
-}
-
-// object encodes a struct as a nested object of the types that the schema has at its place.
-func object[T any](ctx context.Context, like types.Object, v T, diags *diag.Diagnostics) types.Object {
-	o, d := types.ObjectValueFrom(ctx, like.AttributeTypes(ctx), v)
-	diags.Append(d...)
-
-	return o
 }
 
 // known reports whether a value is neither null nor unknown.

@@ -35,8 +35,9 @@ func (r *hostResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 		return
 	}
 
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	kind := req.Plan.Schema.Type()
+	resp.Diagnostics.Append(load(ctx, req.Plan, kind, req.Plan.Raw, &plan)...)
+	resp.Diagnostics.Append(load(ctx, req.Config, kind, req.Config.Raw, &config)...)
 
 	if resp.Diagnostics.HasError() {
 		return
@@ -48,7 +49,7 @@ func (r *hostResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 		plan.planNames(config, d, r.far.UnknownDefaults())
 		plan.planCreate(ctx, config, d, r.far.UnknownDefaults(), &resp.Diagnostics)
 	} else {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+		resp.Diagnostics.Append(load(ctx, req.State, kind, req.State.Raw, &state)...)
 
 		if resp.Diagnostics.HasError() {
 			return
@@ -57,7 +58,13 @@ func (r *hostResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 		plan.planUpdate(ctx, state, config, d, &resp.Diagnostics)
 	}
 
-	if !resp.Diagnostics.HasError() {
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	if raw, ok := plan.encode(ctx, kind); ok {
+		resp.Plan.Raw = raw
+	} else {
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 	}
 }

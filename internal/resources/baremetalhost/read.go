@@ -20,7 +20,7 @@ import (
 func (r *hostResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state model
 
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(load(ctx, req.State, req.State.Schema.Type(), req.State.Raw, &state)...)
 	// Whatever way this ends without an error: a client without identities gives none to keep.
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{state.ID})...)
 
@@ -63,24 +63,33 @@ func (r *hostResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		return
 	}
 
-	imported := state.Name.IsNull()
-	if imported {
-		state.adopt(ctx, seen, r.far.HostDefaults(), &resp.Diagnostics)
-	} else {
-		state.drift(ctx, seen, &resp.Diagnostics)
-	}
-
-	state.fill(ctx, seen, far.Endpoint(), true, &resp.Diagnostics)
-
-	if imported {
-		state.drift(ctx, seen, &resp.Diagnostics)
-	}
-
+	r.follow(ctx, far, &state, seen, &resp.Diagnostics)
 	r.refreshHardware(ctx, far, &state, seen, &resp.Diagnostics)
 	state.remark(seen, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	if raw, ok := state.encode(ctx, resp.State.Schema.Type()); ok {
+		resp.State.Raw = raw
+	} else {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
+
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{state.ID})...)
 	resp.Diagnostics.Append(r.mark(ctx, resp.Private, state, seen, far.Endpoint())...)
+}
+
+// follow brings a state in line with a look; one that an import began is made from it.
+func (r *hostResource) follow(ctx context.Context, far host.Backend, m *model, seen host.Seen, diags *diag.Diagnostics) {
+	imported := m.Name.IsNull()
+	if imported {
+		m.adopt(ctx, seen, r.far.HostDefaults(), diags)
+	} else {
+		m.drift(ctx, seen, diags)
+	}
+
+	m.fill(ctx, seen, far.Endpoint(), true, diags)
+
+	if imported {
+		m.drift(ctx, seen, diags)
+	}
 }
 
 // refreshHardware reads the inventory where the state has none yet although there is one,

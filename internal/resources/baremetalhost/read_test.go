@@ -80,7 +80,7 @@ func TestHost_unreachableIronicWhileNothingListens(t *testing.T) {
 	t.Parallel()
 	inLab(t, lab.Options{}, func(w world) {
 		w.apply(node(0))
-		w.Core.Provider = Map{"ironic": Map{"endpoint": "http://nobody.lab:6385", "auth": "noauth"}}
+		w.Provider = Map{"ironic": Map{"endpoint": "http://nobody.lab:6385", "auth": "noauth"}}
 
 		if o := w.Refresh(w.ctx); o.Errors == "" || !w.Exists() {
 			w.t.Errorf("%v: %q", w.Exists(), o.Errors)
@@ -94,7 +94,7 @@ func TestHost_unknownEndpointKeepsTheState(t *testing.T) {
 		w.apply(node(0))
 
 		before := w.State()
-		w.Core.Provider = Map{"ironic": Map{"endpoint": unknown{}, "auth": "noauth"}}
+		w.Provider = Map{"ironic": Map{"endpoint": unknown{}, "auth": "noauth"}}
 		w.Mark()
 
 		o := w.Refresh(w.ctx)
@@ -125,13 +125,13 @@ func TestHost_anotherEndpointIsAnError(t *testing.T) {
 					w.t.Fatal(err)
 				}
 
-				w.Core.Provider = Map{"ironic": Map{"endpoint": "http://ironic.lab", "auth": "noauth"}}
+				w.Provider = Map{"ironic": Map{"endpoint": "http://ironic.lab", "auth": "noauth"}}
 
 				o := w.Refresh(w.ctx)
 				w.says(o, "This looks like another Ironic")
 				w.wants(Map{"id": id})
 
-				o = w.Core.Apply(w.ctx, nil)
+				o = w.Apply(w.ctx, nil)
 				if o.Errors == "" || !w.Exists() {
 					w.t.Error("a destroy in another Ironic took the host out of the state")
 				}

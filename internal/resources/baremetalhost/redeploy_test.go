@@ -156,7 +156,7 @@ func TestHost_reprovisionDenied(t *testing.T) {
 		w.Mark()
 
 		for name, to := range map[string]Map{"another image": with(deny, disk(image2)), "no image": with(deny, Map{"image": nil}), "triggers": with(deny, Map{"reprovision_triggers": Map{"a": "1"}})} {
-			if o := w.Core.Apply(w.ctx, to); o.Errors == "" {
+			if o := w.Apply(w.ctx, to); o.Errors == "" {
 				w.t.Errorf("%s: %s", name, o.Warnings)
 			}
 		}

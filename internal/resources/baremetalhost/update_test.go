@@ -62,8 +62,10 @@ func inPlace() map[string]change {
 		"network of the ramdisk away": {from: Map{"preprovisioning_network_data": `{"links":[]}`}},
 		"interfaces":                  {to: Map{"interfaces": Map{"management": "redfish"}}},
 		"the provider's own settings": {
-			to: Map{"deletion_policy": "detach", "force_destroy": true, "provisioning_attempts": 1, "refresh_depth": "full", "queue_timeout": "1h",
-				"phase_timeouts": Map{"inspect": "45m"}, "on_create_failure": "keep", "timeouts": Map{"create": "1h"}},
+			to: Map{
+				"deletion_policy": "detach", "force_destroy": true, "provisioning_attempts": 1, "refresh_depth": "full", "queue_timeout": "1h",
+				"phase_timeouts": Map{"inspect": "45m"}, "on_create_failure": "keep", "timeouts": Map{"create": "1h"},
+			},
 			wants: Map{"deletion_policy": "detach"},
 		},
 		"protection":  {to: Map{"deletion_protection": true}, wants: Map{"deletion_protection": true}},
@@ -192,7 +194,7 @@ func TestHost_wrongNewPasswordIsAnError(t *testing.T) {
 
 		wrong := bmc(config, Map{"password_wo": "S3cret", "password_wo_version": 2})
 
-		o := w.Core.Apply(w.ctx, wrong)
+		o := w.Apply(w.ctx, wrong)
 		w.says(o, "bmc", "does not accept the new address or credentials")
 
 		if strings.Contains(o.Errors, "S3cret") {
@@ -228,7 +230,7 @@ func TestHost_newAddressIsTried(t *testing.T) {
 				w.sentNothingBut("power on")
 
 				bad := bmc(config, Map{"address": "redfish-virtualmedia+http://nobody.lab/redfish/v1/Systems/1"})
-				o := w.Core.Apply(w.ctx, bad)
+				o := w.Apply(w.ctx, bad)
 				w.says(o, "does not accept the new address or credentials")
 
 				w.apply(config)

@@ -19,7 +19,7 @@ import (
 func (r *hostResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config model
 
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(load(ctx, req.Config, req.Config.Schema.Type(), req.Config.Raw, &config)...)
 
 	if !resp.Diagnostics.HasError() {
 		config.validate(ctx, &resp.Diagnostics)

@@ -61,7 +61,7 @@ func (bmcAddress) ValidateString(_ context.Context, req validator.StringRequest,
 type needs struct{ sibling string }
 
 func (n needs) Description(context.Context) string             { return "needs " + n.sibling }
-func (n needs) MarkdownDescription(ctx context.Context) string { return "needs `" + n.sibling + "`" }
+func (n needs) MarkdownDescription(context.Context) string { return "needs `" + n.sibling + "`" }
 
 func (n needs) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	if !req.ConfigValue.IsNull() {
