@@ -16,6 +16,7 @@ import (
 // to attach Terraform to it and serves until it is interrupted.
 func Serve(version string, debug bool) error {
 	quiet(os.Environ())
+	tidy()
 	survive()
 
 	var opts []tf6server.ServeOpt
