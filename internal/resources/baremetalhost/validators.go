@@ -60,7 +60,7 @@ func (bmcAddress) ValidateString(_ context.Context, req validator.StringRequest,
 // library walk the whole configuration of the host for each pair; this one looks at the sibling.
 type needs struct{ sibling string }
 
-func (n needs) Description(context.Context) string             { return "needs " + n.sibling }
+func (n needs) Description(context.Context) string         { return "needs " + n.sibling }
 func (n needs) MarkdownDescription(context.Context) string { return "needs `" + n.sibling + "`" }
 
 func (n needs) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
