@@ -85,7 +85,7 @@ func figure(t *testing.T, what string, got, limit float64, unit, how string) {
 	}
 
 	row := fmt.Sprintf("| %s | %s %s | %s %s | %s | %s |\n", what, number(limit), unit, number(got), unit, verdict, how)
-	t.Log(row)
+	t.Log(strings.TrimSpace(row))
 
 	f, err := os.OpenFile(os.Getenv("METAL3_FIGURES"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -27,13 +27,13 @@ func TestFigures_fleet(t *testing.T) {
 	defer grow(t, w, real, 0)
 
 	grow(t, w, real, 500)
-	fiveHundred(t, w, p, "whose records changed")
+	fiveHundred(t, w, p, 1, "whose records changed")
 	settle(t, w, 500)
-	fiveHundred(t, w, p, "that nothing happened to")
+	fiveHundred(t, w, p, rounds, "that nothing happened to")
 	grow(t, w, real, 1000)
-	thousand(t, w, p, "whose records changed")
+	thousand(t, w, p, 1, "whose records changed")
 	settle(t, w, 1000)
-	thousand(t, w, p, "that nothing happened to")
+	thousand(t, w, p, rounds, "that nothing happened to")
 }
 
 // grow makes copies of the first host until there are as many; 0 removes all but the first.
@@ -68,7 +68,7 @@ func plan(t *testing.T, w *workspace, hosts int) outcome {
 	return w.run(t, 0, "plan", "-detailed-exitcode", fmt.Sprintf("-var=hosts=%d", hosts))
 }
 
-func fiveHundred(t *testing.T, w *workspace, p *proxy, which string) {
+func fiveHundred(t *testing.T, w *workspace, p *proxy, turns int, which string) {
 	t.Helper()
 
 	const latency = 50 * time.Millisecond
@@ -78,7 +78,7 @@ func fiveHundred(t *testing.T, w *workspace, p *proxy, which string) {
 		memory               []int64
 	)
 
-	for range rounds {
+	for range turns {
 		p.behave(0, false)
 
 		o := plan(t, w, 500)
@@ -96,7 +96,7 @@ func fiveHundred(t *testing.T, w *workspace, p *proxy, which string) {
 	figure(t, "500 hosts "+which+", planned: what 50 ms of latency add", seconds(median(late)), 1, "s", fmt.Sprintf("plan %s s without, %s s with it, in turns", list(near), list(far)))
 }
 
-func thousand(t *testing.T, w *workspace, p *proxy, which string) {
+func thousand(t *testing.T, w *workspace, p *proxy, turns int, which string) {
 	t.Helper()
 
 	var (
@@ -106,7 +106,7 @@ func thousand(t *testing.T, w *workspace, p *proxy, which string) {
 		requests     int
 	)
 
-	for range rounds {
+	for range turns {
 		p.behave(0, false)
 
 		o := plan(t, w, 1000)

@@ -31,7 +31,8 @@ func TestFigures_manyWait(t *testing.T) {
 	p := newProxy(t, far.URL)
 	config := strings.NewReplacer(
 		"fake-hardware://${var.prefix}-${count.index}", "redfish-virtualmedia+http://node-${count.index}.lab/redfish/v1/Systems/1",
-		`inspection_mode         = "disabled"`, "", "automated_cleaning_mode = \"disabled\"", "",
+		`inspection_mode         = "disabled"`, "", `automated_cleaning_mode = "disabled"`, "",
+		"b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c", "http://images.lab/SHA256SUMS", `checksum_type = "sha256"`, `checksum_type = "auto"`, `format        = "raw"`, "",
 	).Replace(hostConfig(p.URL, "http://images.lab/debian-12.qcow2"))
 	start := strings.Index(config, "boot_mac_address")
 	config = config[:start] + config[start+strings.Index(config[start:], "\n"):]
