@@ -203,7 +203,7 @@ func TestContract_errors(t *testing.T) {
 		"a verb that does not fit": {func() error { return c.Provision(ctx, n.UUID, ironic.Provision{Target: ironic.VerbActive}) }, ironic.ErrRefused},
 		"an order to nobody":       {func() error { return c.SetPower(ctx, uuid.NewString(), ironic.PowerOn, 0) }, ironic.ErrNotFound},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // they ask one node, which the parent deletes
+		t.Run(name, func(t *testing.T) {
 			if err := tc.do(); !errors.Is(err, tc.kind) || wait.IsTransient(err) {
 				t.Errorf("got %v", err)
 			}
