@@ -93,7 +93,7 @@ func (f *far) try(method, path string, body any) (int, []byte) {
 func (f *far) ask(t *testing.T, method, path string, body any) {
 	t.Helper()
 
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(300 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(300 * time.Millisecond) {
 		status, answer := f.try(method, path, body)
 
 		switch {
@@ -114,7 +114,7 @@ func (n node) text(key string) string { s, _ := n[key].(string); return s }
 func (f *far) node(t *testing.T, name string) node {
 	t.Helper()
 
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(300 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(300 * time.Millisecond) {
 		status, answer := f.try(http.MethodGet, "/nodes/"+name, nil)
 
 		switch {

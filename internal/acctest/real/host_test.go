@@ -5,6 +5,7 @@ package real_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
 	"strings"
 	"testing"
@@ -86,6 +87,21 @@ type life struct {
 	*workspace
 	far  *far
 	host host
+}
+
+// someIronic is one of the two current ones, by the name of the test: they share
+// the work, and both ways to log in are used.
+func someIronic(t *testing.T) acctest.Real {
+	t.Helper()
+
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(t.Name()))
+
+	if h.Sum32()%2 == 0 {
+		return acctest.IronicBasic(t)
+	}
+
+	return acctest.Ironic(t)
 }
 
 // newLife takes a machine and writes a configuration that deploys it.

@@ -10,14 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 )
 
 func TestReal_liveISO(t *testing.T) {
 	t.Parallel()
 
-	r := acctest.Ironic(t)
+	r := someIronic(t)
 	url, _ := r.Image(t, "live.iso")
 	l := newLife(t, r, func(h *host) { h.image = fmt.Sprintf("    url    = %q\n    format = \"live-iso\"", url) })
 
@@ -34,7 +32,7 @@ func TestReal_liveISO(t *testing.T) {
 func TestReal_rebuildKeepsTheClaim(t *testing.T) {
 	t.Parallel()
 
-	r := acctest.Ironic(t)
+	r := someIronic(t)
 	l := newLife(t, r, func(h *host) { h.extra = "  reprovision_method = \"rebuild\"" })
 	l.apply(t)
 
@@ -65,7 +63,7 @@ func TestReal_rebuildKeepsTheClaim(t *testing.T) {
 func TestReal_onlineSwitchesTheMachine(t *testing.T) {
 	t.Parallel()
 
-	l := newLife(t, acctest.Ironic(t))
+	l := newLife(t, someIronic(t))
 	l.apply(t)
 	l.is(t, "active")
 
@@ -92,7 +90,7 @@ func TestReal_onlineSwitchesTheMachine(t *testing.T) {
 func TestReal_externallyProvisionedLeavesTheDisk(t *testing.T) {
 	t.Parallel()
 
-	r := acctest.Ironic(t)
+	r := someIronic(t)
 
 	// A machine that runs what somebody else put there.
 	first := newLife(t, r, func(h *host) { h.extra = "  deletion_policy = \"detach\"" })
@@ -129,7 +127,7 @@ func TestReal_externallyProvisionedLeavesTheDisk(t *testing.T) {
 func running(t *testing.T) (l *life, id string) {
 	t.Helper()
 
-	l = newLife(t, acctest.Ironic(t), func(h *host) { h.extra = "  user_data = \"#cloud-config\\n{}\\n\"" })
+	l = newLife(t, someIronic(t), func(h *host) { h.extra = "  user_data = \"#cloud-config\\n{}\\n\"" })
 	l.apply(t)
 	id = l.is(t, "active").text("uuid")
 
@@ -202,7 +200,7 @@ func TestReal_adoptsAMachineWhoseRecordIsLost(t *testing.T) {
 func TestReal_networkBoot(t *testing.T) {
 	t.Parallel()
 
-	l := newLife(t, acctest.Ironic(t), func(h *host) {
+	l := newLife(t, someIronic(t), func(h *host) {
 		h.address = strings.Replace(h.machine.Address, "redfish-virtualmedia+", "redfish+", 1)
 		h.extra = fmt.Sprintf("  boot_mac_address = %q", h.machine.MAC)
 	})

@@ -21,7 +21,7 @@ import (
 
 // verbLimit is how long one Terraform command may take before a test fails
 // and says what was seen: longer than any life of a machine on a loaded one.
-const verbLimit = 8 * time.Minute
+const verbLimit = 10 * time.Minute
 
 // workspace is a folder with a configuration in which Terraform runs, with
 // the built provider in the place of a released one.
