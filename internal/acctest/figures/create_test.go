@@ -28,8 +28,8 @@ func TestFigures_twentyHosts(t *testing.T) {
 		turns = 5 // a busy machine is uneven
 	)
 
-	real := acctest.IronicFake(t)
-	p := newProxy(t, real.Endpoint)
+	far := acctest.IronicFake(t)
+	p := newProxy(t, far.Endpoint)
 
 	var (
 		script, ours []time.Duration
@@ -38,27 +38,27 @@ func TestFigures_twentyHosts(t *testing.T) {
 		reactions    []time.Duration
 	)
 
-	w := newWorkspace(t, hostConfig(p.URL, real.ImageURL))
+	w := newWorkspace(t, hostConfig(p.URL, far.ImageURL))
 	vars := fmt.Sprintf("-var=hosts=%d", hosts)
 
 	for range turns {
-		took, nodes := bareRun(t, p.URL, real.ImageURL, hosts)
+		took, nodes := bareRun(t, p.URL, far.ImageURL, hosts)
 		bareEnd(t, p.URL, nodes)
 
 		script = append(script, took)
 
 		p.behave(0, false)
 
-		o := w.run(t, 0, "apply", "-auto-approve", "-parallelism=20", vars)
+		o := w.run(t, "apply", "-auto-approve", "-parallelism=20", vars)
 		asked := p.seen()
 
 		ours = append(ours, o.elapsed)
 		ratios = append(ratios, o.elapsed.Seconds()/took.Seconds())
 		requests = append(requests, float64(len(asked))/hosts)
-		reactions = append(reactions, reacted(t, filepath.Join(filepath.Dir(real.HTTPDir), "log", "ironic.log"), asked)...)
+		reactions = append(reactions, reacted(t, filepath.Join(filepath.Dir(far.HTTPDir), "log", "ironic.log"), asked)...)
 
 		t.Logf("script %s, provider %s", took, o.elapsed)
-		w.run(t, 0, "destroy", "-auto-approve", "-parallelism=20", vars)
+		w.run(t, "destroy", "-auto-approve", "-parallelism=20", vars)
 		t.Log(slices.Sorted(maps.Keys(kinds(asked))), kinds(asked))
 	}
 

@@ -18,26 +18,26 @@ import (
 func TestFigures_fleet(t *testing.T) {
 	needed(t)
 
-	real := acctest.IronicFake(t)
-	p := newProxy(t, real.Endpoint)
-	w := newWorkspace(t, hostConfig(p.URL, real.ImageURL))
+	far := acctest.IronicFake(t)
+	p := newProxy(t, far.Endpoint)
+	w := newWorkspace(t, hostConfig(p.URL, far.ImageURL))
 
 	// One host is really made; the others are copies of its record and of its state.
-	w.run(t, 0, "apply", "-auto-approve", "-var=hosts=1")
-	defer grow(t, w, real, 0)
+	w.run(t, "apply", "-auto-approve", "-var=hosts=1")
+	defer grow(t, w, far, 0)
 
-	grow(t, w, real, 500)
+	grow(t, w, far, 500)
 	fiveHundred(t, w, p, 1, "whose records changed")
 	settle(t, w, 500)
 	fiveHundred(t, w, p, rounds, "that nothing happened to")
-	grow(t, w, real, 1000)
+	grow(t, w, far, 1000)
 	thousand(t, w, p, 1, "whose records changed")
 	settle(t, w, 1000)
 	thousand(t, w, p, rounds, "that nothing happened to")
 }
 
 // grow makes copies of the first host until there are as many; 0 removes all but the first.
-func grow(t *testing.T, w *workspace, real acctest.Real, hosts int) {
+func grow(t *testing.T, w *workspace, far acctest.Real, hosts int) {
 	t.Helper()
 
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOMOD").Output()
@@ -46,7 +46,7 @@ func grow(t *testing.T, w *workspace, real acctest.Real, hosts int) {
 	}
 
 	script := filepath.Join(filepath.Dir(string(root)), "scripts", "lab", "copy-hosts.py")
-	database := filepath.Join(filepath.Dir(real.HTTPDir), "ironic.sqlite")
+	database := filepath.Join(filepath.Dir(far.HTTPDir), "ironic.sqlite")
 
 	cmd := exec.CommandContext(t.Context(), "python3", script, database, filepath.Join(w.dir, "terraform.tfstate"), strconv.Itoa(hosts))
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -58,14 +58,14 @@ func grow(t *testing.T, w *workspace, real acctest.Real, hosts int) {
 func settle(t *testing.T, w *workspace, hosts int) {
 	t.Helper()
 
-	w.run(t, 0, "apply", "-auto-approve", fmt.Sprintf("-var=hosts=%d", hosts))
+	w.run(t, "apply", "-auto-approve", fmt.Sprintf("-var=hosts=%d", hosts))
 }
 
 // plan refreshes and plans, wants no change, and says what that took.
 func plan(t *testing.T, w *workspace, hosts int) outcome {
 	t.Helper()
 
-	return w.run(t, 0, "plan", "-detailed-exitcode", fmt.Sprintf("-var=hosts=%d", hosts))
+	return w.run(t, "plan", "-detailed-exitcode", fmt.Sprintf("-var=hosts=%d", hosts))
 }
 
 func fiveHundred(t *testing.T, w *workspace, p *proxy, turns int, which string) {
@@ -126,5 +126,4 @@ func thousand(t *testing.T, w *workspace, p *proxy, turns int, which string) {
 	figure(t, "1,000 hosts "+which+", planned, times the same plan with the far side answering from memory", median(ratios), 1.3, "x",
 		fmt.Sprintf("real Ironic %s s, its recorded answers %s s, in turns", list(live), list(memory)))
 	figure(t, "1,000 hosts "+which+", planned: memory of the provider", float64(median(resident))/1024, 100, "MiB", "most that was resident")
-
 }

@@ -23,7 +23,7 @@ func TestFigures_manyWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // nothing to lose
+	defer l.Close()
 
 	far := httptest.NewServer(l.Ironic)
 	defer far.Close()
@@ -38,7 +38,7 @@ func TestFigures_manyWait(t *testing.T) {
 	config = config[:start] + config[start+strings.Index(config[start:], "\n"):]
 
 	w := newWorkspace(t, config)
-	o := w.run(t, 0, "apply", "-auto-approve", "-parallelism=200", fmt.Sprintf("-var=hosts=%d", hosts))
+	o := w.run(t, "apply", "-auto-approve", "-parallelism=200", fmt.Sprintf("-var=hosts=%d", hosts))
 	asked := p.seen()
 	looks := lists(asked)
 
