@@ -31,7 +31,7 @@ func quiet(environment []string) {
 // on a busy machine a plan of hundreds of hosts makes garbage faster than it is collected,
 // and runs on CI runners count memory.
 func tidy() {
-	const percent = 75
+	const percent = 50
 
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
