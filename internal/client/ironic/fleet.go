@@ -17,7 +17,7 @@ const (
 	DefaultMaxAge = 10 * time.Second
 
 	// company is how long a reader waits for others before it asks for its node alone.
-	company = 30 * time.Millisecond
+	company = 200 * time.Millisecond
 
 	// solos is how many nodes are asked for alone within the age of a list; the next reader
 	// fetches the list. It is for -parallelism=1, where readers never meet.

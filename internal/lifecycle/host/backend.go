@@ -7,9 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/access"
 )
 
 // ErrGone means that the service which owns the host says that it has no such host.
@@ -119,6 +121,20 @@ type Defaults struct {
 	DeployRamdiskURL  string
 	DeployISOURL      string
 	ProvisioningLimit int // hosts busy at once; 0 means no limit
+}
+
+// UsernameFor is the user name of the BMC at an address whose host gives none.
+func (d Defaults) UsernameFor(address string) string {
+	a, err := access.Parse(address)
+	if err != nil {
+		return d.Username
+	}
+
+	if own := d.Credentials[strings.ToLower(a.Host)].Username; own != "" {
+		return own
+	}
+
+	return d.Username
 }
 
 // Credentials of one BMC.

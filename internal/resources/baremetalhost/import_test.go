@@ -107,6 +107,34 @@ func TestOTF04_importNeedsNoSecret(t *testing.T) {
 	}
 }
 
+// TestHost_importWithCredentialsOfTheProvider imports a host whose BMC user stands in the
+// provider block: nothing of it is the host's own, and nothing is tried.
+func TestHost_importWithCredentialsOfTheProvider(t *testing.T) {
+	t.Parallel()
+	inLab(t, lab.Options{}, func(w world) {
+		w.Provider = with(w.Provider, Map{"bmc": Map{"username": "admin", "password": "password"}})
+		config := node(0, Map{"bmc": Map{"address": address(0)}})
+
+		w.apply(config)
+
+		id := w.id()
+
+		w.Forget()
+		w.Mark()
+
+		if o := w.Import(w.ctx, id); o.Errors != "" {
+			w.t.Fatal(o.Errors)
+		}
+
+		w.wants(Map{"bmc.username": nil})
+		w.settled(config)
+
+		// The host's own mention of the same user changes nothing at the BMC either.
+		w.apply(bmc(config, Map{"username": "admin"}))
+		w.onlySettings()
+	})
+}
+
 // TestHost_importOfForeignHost imports hosts that nobody of ours made, in each state in which
 // a node of Ironic rests.
 func TestHost_importOfForeignHost(t *testing.T) {

@@ -120,7 +120,7 @@ func (m model) priceOfData(state model, reasons []string, diags *diag.Diagnostic
 	var late []string
 
 	for name, changed := range map[string]bool{
-		"user_data":    !m.UserData.Equal(state.UserData) && !state.UserData.IsNull() || !m.UserDataWOVersion.Equal(state.UserDataWOVersion),
+		"user_data":    !m.UserData.Equal(state.UserData) && !state.UserData.IsNull() || !m.UserDataWOVersion.Equal(state.UserDataWOVersion) && !state.UserDataWOVersion.IsNull(),
 		"network_data": !m.NetworkData.Equal(state.NetworkData) && !state.NetworkData.IsNull(), "vendor_data": !m.VendorData.Equal(state.VendorData) && !state.VendorData.IsNull(),
 		"meta_data": !m.MetaData.Equal(state.MetaData) && !state.MetaData.IsNull(), "root_device_hints": !m.RootDeviceHints.Equal(state.RootDeviceHints), "boot_mode": !m.BootMode.Equal(state.BootMode),
 		"instance_uuid": !m.InstanceUUID.Equal(state.InstanceUUID),

@@ -224,7 +224,7 @@ func (m *model) adopt(ctx context.Context, s host.Seen, d host.Defaults, diags *
 	}
 
 	m.NodeName = value.String(n.Name)
-	m.adoptBMC(ctx, s, diags)
+	m.adoptBMC(ctx, s, d, diags)
 	m.adoptDeployment(ctx, s, diags)
 
 	for to, v := range map[*types.String]string{
@@ -259,7 +259,9 @@ func (m *model) adopt(ctx context.Context, s host.Seen, d host.Defaults, diags *
 	}
 }
 
-func (m *model) adoptBMC(ctx context.Context, s host.Seen, diags *diag.Diagnostics) {
+// adoptBMC reads the way to the BMC from the record. A user name that the provider block
+// gives for this BMC is no setting of the host's own.
+func (m *model) adoptBMC(ctx context.Context, s host.Seen, d host.Defaults, diags *diag.Diagnostics) {
 	n := s.Node
 
 	address, err := access.Address(n.Driver, n.Interfaces["boot"], n.DriverInfo)
@@ -276,7 +278,9 @@ func (m *model) adoptBMC(ctx context.Context, s host.Seen, diags *diag.Diagnosti
 
 		switch {
 		case ok && strings.HasSuffix(key, "_username"):
-			b.Username = value.String(user)
+			if user != d.UsernameFor(address) {
+				b.Username = value.String(user)
+			}
 		case strings.HasSuffix(key, "_verify_ca") && v == false:
 			b.DisableVerify = types.BoolValue(true)
 		case ok && strings.HasSuffix(key, "_verify_ca"):

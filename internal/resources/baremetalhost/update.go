@@ -91,7 +91,7 @@ func (m model) wantedUpdate(ctx context.Context, state, config model, d host.Def
 	}
 
 	// A node that is not ours and was only imported is not renamed by the way.
-	w.BMC.Rewrite = m.bmcChanged(ctx, state, diags)
+	w.BMC.Rewrite = m.bmcChanged(ctx, state, d, diags)
 	w.BMC.Untried = m.passwordIsFirstSaid(ctx, state, diags)
 
 	reasons := m.reprovision(ctx, state, config, d, diags)
@@ -112,7 +112,7 @@ func (m model) keepsWriteOnlyData(state model) bool {
 }
 
 // bmcChanged reports whether driver_info has to be sent again and tried.
-func (m model) bmcChanged(ctx context.Context, state model, diags *diag.Diagnostics) bool {
+func (m model) bmcChanged(ctx context.Context, state model, d host.Defaults, diags *diag.Diagnostics) bool {
 	now, ok := read[bmcModel](ctx, m.BMC, diags)
 	before, had := read[bmcModel](ctx, state.BMC, diags)
 
@@ -120,7 +120,12 @@ func (m model) bmcChanged(ctx context.Context, state model, diags *diag.Diagnost
 		return ok
 	}
 
-	return !now.Address.Equal(before.Address) || !now.Username.Equal(before.Username) || !now.PasswordWOVersion.Equal(before.PasswordWOVersion) ||
+	// A user name that moves between host and provider block stays the same one.
+	user := func(b bmcModel) string {
+		return first(b.Username.ValueString(), d.UsernameFor(b.Address.ValueString()))
+	}
+
+	return !now.Address.Equal(before.Address) || user(now) != user(before) || !now.PasswordWOVersion.Equal(before.PasswordWOVersion) ||
 		!now.Password.Equal(before.Password) || !now.DriverInfo.Equal(before.DriverInfo)
 }
 

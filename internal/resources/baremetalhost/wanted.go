@@ -99,9 +99,9 @@ func (m model) bmc(ctx context.Context, config *model, d host.Defaults, diags *d
 		}
 	}
 
-	fallback := d.Credentials[a.Host]
+	fallback := d.Credentials[strings.ToLower(a.Host)]
 	if out.Username == "" {
-		out.Username = first(fallback.Username, d.Username)
+		out.Username = d.UsernameFor(b.Address.ValueString())
 	}
 
 	if out.Password == "" && (fallback.Username == "" || fallback.Username == out.Username) {
