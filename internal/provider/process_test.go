@@ -5,6 +5,7 @@ package provider_test
 
 import (
 	"os"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,24 +39,26 @@ func TestQuiet_onlyWhereNobodyAskedForLogs(t *testing.T) {
 func TestLeave_onlyWhenTerraformIsGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		parent, code := 4711, -1
+		var parent, code atomic.Int64
+		parent.Store(4711)
+		code.Store(-1)
 
-		go provider.Leave(t.Context(), func() int { return parent }, func(c int) { code = c })
+		go provider.Leave(t.Context(), func() int { return int(parent.Load()) }, func(c int) { code.Store(int64(c)) })
 
 		time.Sleep(time.Hour)
 		synctest.Wait()
 
-		if code != -1 {
-			t.Fatalf("ended with %d although Terraform is there", code)
+		if code.Load() != -1 {
+			t.Fatalf("ended with %d although Terraform is there", code.Load())
 		}
 
-		parent = 1
+		parent.Store(1)
 
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 
-		if code != 1 {
-			t.Errorf("code %d although Terraform is gone", code)
+		if code.Load() != 1 {
+			t.Errorf("code %d although Terraform is gone", code.Load())
 		}
 	})
 }
