@@ -63,7 +63,7 @@ func consumed(f Facts) (Step, error) {
 
 // manage brings a host under management. A host that fell back to enroll was refused by its BMC.
 func manage(f Facts) (Step, error) {
-	if f.State == ironic.Enroll && f.Tried[Manage] > 0 && refusedCredentials(f.LastError) {
+	if f.State == ironic.Enroll && f.Tried[Manage] > 0 && RefusedCredentials(f.LastError) {
 		return "", &FailedError{Step: Manage, State: f.State, LastError: f.LastError, Attempts: f.Tried[Manage]}
 	}
 
@@ -321,9 +321,10 @@ func withMaintenance(f Facts, s Step) Step {
 // faultPower is Ironic's fault of a machine whose power state cannot be read.
 const faultPower = "power failure"
 
-// refusedCredentials reports whether a BMC refused the user or the password: trying again
-// would only lock the account.
-func refusedCredentials(lastError string) bool {
+// RefusedCredentials reports whether Ironic's words say that a BMC refused the user or the
+// password: trying again would only lock the account. A bare number is not enough: it may
+// be part of a UUID.
+func RefusedCredentials(lastError string) bool {
 	l := strings.ToLower(lastError)
 
 	return strings.Contains(l, "code 401") || strings.Contains(l, "code 403") || strings.Contains(l, "unauthorized") ||

@@ -60,3 +60,18 @@ func TestOBMH11_powerThatIsNeitherOnNorOff(t *testing.T) {
 		})
 	}
 }
+
+func TestRefusedCredentials(t *testing.T) {
+	t.Parallel()
+
+	for words, want := range map[string]bool{
+		"HTTP GET http://bmc/redfish/v1/Systems/1 returned code 401. Base.1.8.NoValidSession": true,
+		"Error: Unauthorized": true,
+		"node b4011f8b-d046-465a-ab02-0f166229fa4c: HTTP GET returned code 503. BMC is busy": false,
+		"node 403e01f8-d046-465a-ab02-0f166229fa4c: connection refused":                      false,
+	} {
+		if got := host.RefusedCredentials(words); got != want {
+			t.Errorf("%q: %v", words, got)
+		}
+	}
+}

@@ -138,7 +138,7 @@ func (a attempt) path() (path.Path, bool) {
 		return pathBootMAC, true
 	case errors.As(a.err, &exists):
 		return path.Root("name"), true
-	case errors.As(a.err, &credentials), errors.As(a.err, &failed) && failed.Step == host.Manage && blamesCredentials(failed.LastError):
+	case errors.As(a.err, &credentials), errors.As(a.err, &failed) && failed.Step == host.Manage && host.RefusedCredentials(failed.LastError):
 		if a.plain {
 			return pathBMC.AtName("password"), true
 		}
@@ -153,12 +153,6 @@ func (a attempt) path() (path.Path, bool) {
 	default:
 		return path.Empty(), false
 	}
-}
-
-func blamesCredentials(s string) bool {
-	s = strings.ToLower(s)
-
-	return strings.Contains(s, "401") || strings.Contains(s, "403") || strings.Contains(s, "unauthorized") || strings.Contains(s, "password") || strings.Contains(s, "authentication")
 }
 
 // error makes the failure an error, on the attribute where one is to blame.
