@@ -93,7 +93,8 @@ func fiveHundred(t *testing.T, w *workspace, p *proxy, turns int, which string) 
 
 	figure(t, "500 hosts "+which+", planned: CPU time of the provider", seconds(median(cpu)), 7, "s", fmt.Sprintf("runs: %s s; user and system time of the process", list(cpu)))
 	figure(t, "500 hosts "+which+", planned: memory of the provider", float64(median(memory))/1000, 80, "MB", "most that was resident")
-	figure(t, "500 hosts "+which+", planned: what 50 ms of latency add", seconds(median(late)), 1, "s", fmt.Sprintf("plan %s s without, %s s with it, in turns", list(near), list(far)))
+	// Terraform's own time differs by seconds from run to run: TestHost_latencyOfARefresh is the exact figure.
+	t.Logf("50 ms of latency add %s: plan %s s without, %s s with it, in turns", median(late), list(near), list(far))
 }
 
 func thousand(t *testing.T, w *workspace, p *proxy, turns int, which string) {

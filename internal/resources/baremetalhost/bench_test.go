@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
@@ -24,8 +26,9 @@ import (
 
 // canned is an Ironic that answers lists of deployed hosts from memory, as a transport.
 type canned struct {
-	pages map[string][]byte // by path and marker
-	asked atomic.Int64
+	pages   map[string][]byte // by path and marker
+	asked   atomic.Int64
+	latency time.Duration
 }
 
 const pageOfCanned = 1000
@@ -90,6 +93,7 @@ func (c *canned) list(path, key string, count int, item func(int) Map) {
 
 func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.asked.Add(1)
+	time.Sleep(c.latency)
 
 	header := http.Header{
 		"Content-Type": {"application/json"}, "X-Openstack-Ironic-Api-Version": {"1.96"},
@@ -220,6 +224,23 @@ func TestHost_refreshOfAThousandHosts(t *testing.T) {
 			t.Errorf("%d readers: %d requests, want 5: the version, two pages of nodes, two of ports", readers, n)
 		}
 	}
+}
+
+// Latency counts for the version, two pages of nodes and two of ports beside them, whatever
+// the number of hosts: in virtual time nothing else takes any.
+func TestHost_latencyOfARefresh(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRefresher(t, 1000, 20)
+		r.far.latency = 50 * time.Millisecond
+
+		start := time.Now()
+		r.refresh(t, r.configured(t), 10)
+
+		if took := time.Since(start); took > 200*time.Millisecond {
+			t.Errorf("50 ms of latency add %s", took)
+		}
+	})
 }
 
 // BenchmarkRefresh reads hosts to which nothing happened.
