@@ -49,7 +49,7 @@ func (r *hostResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	run := &host.Run{Backend: far, Wanted: w, Goal: plan.goalNow(ctx, state, &resp.Diagnostics), Budget: budget, Log: logStep, Direct: r.far.DirectBMC()}
 	try := attempt{verb: "update", name: plan.Name.ValueString(), goal: run.Goal, run: run, start: time.Now(), far: far, plain: config.plainPassword(ctx)}
 
-	try.seen, try.err = far.Refresh(ctx, state.ID.ValueString())
+	try.seen, try.err = now(ctx, far, state.ID.ValueString())
 	if errors.Is(try.err, host.ErrGone) {
 		try.seen, try.err = r.enrolAgain(ctx, run, state, &resp.Diagnostics)
 	}
@@ -201,4 +201,19 @@ func (r *hostResource) enrolAgain(ctx context.Context, run *host.Run, state mode
 	run.Wanted.ID = state.ID.ValueString()
 
 	return run.EnrolAgain(ctx, a, triggers)
+}
+
+// now returns the host as it is at this moment, with its ports: what is wiped or powered off
+// is decided from the record itself, never from a list that others may have asked for a
+// while ago.
+func now(ctx context.Context, far host.Backend, id string) (host.Seen, error) {
+	listed, err := far.Refresh(ctx, id)
+	if err != nil {
+		return host.Seen{}, err
+	}
+
+	seen, err := far.Look(ctx, id)
+	seen.Ports = listed.Ports
+
+	return seen, err
 }
