@@ -139,18 +139,7 @@ func Differences(a Applied, triggers string, w Wanted) []string {
 func differ(a, b string) bool { return a != "" && b != "" && !strings.EqualFold(a, b) }
 
 func sameHints(a, b map[string]any) bool {
-	return len(a) == 0 && len(b) == 0 || reflect.DeepEqual(plain(a), plain(b))
-}
-
-// plain brings a value into the form that it has after a way through JSON.
-func plain(v map[string]any) map[string]any {
-	doc, _ := json.Marshal(v) //nolint:errchkjson // maps of strings and numbers always marshal
-
-	var out map[string]any
-
-	_ = json.Unmarshal(doc, &out)
-
-	return out
+	return len(a) == 0 && len(b) == 0 || SameValue(a, b)
 }
 
 // hash returns the SHA-256 of a text in hexadecimal; that of nothing is the hash of nothing,
@@ -187,10 +176,24 @@ func (w Wanted) Fingerprint() string {
 	return hashOf([]any{w.Namespace, w.Name, w.OwnerID, w.BMC.Access.Address, w.BootMAC, w.BootMode, labels, w.Labels, w.External, WantedApplied(w), w.Reprovision.TriggersSHA256})
 }
 
-// SameValue compares two values in the forms that they have after a way through JSON.
-func SameValue(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
+// SameValue compares two values in the forms that they have after a way through JSON: what
+// we build from Go's types comes back from Ironic as generic values.
+func SameValue(a, b any) bool { return reflect.DeepEqual(generic(a), generic(b)) }
 
-	return errX == nil && errY == nil && string(x) == string(y)
+func generic(v any) any {
+	if s, ok := v.(string); ok {
+		return s
+	}
+
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return v
+	}
+
+	var out any
+	if json.Unmarshal(doc, &out) != nil {
+		return v
+	}
+
+	return out
 }

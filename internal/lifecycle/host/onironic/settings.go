@@ -128,7 +128,7 @@ func access(n ironic.Node, w host.Wanted) []setting {
 	moved := w.BMC.Rewrite
 
 	for key, want := range a.DriverInfo {
-		moved = moved || !equal(n.DriverInfo[key], want)
+		moved = moved || !host.SameValue(n.DriverInfo[key], want)
 	}
 
 	for _, key := range leftovers(n, driverChanges) {

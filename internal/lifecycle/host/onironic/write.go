@@ -5,9 +5,7 @@ package onironic
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -118,7 +116,7 @@ func (b *Backend) Write(ctx context.Context, s host.Seen, w host.Wanted, j host.
 	}
 
 	ops := operations(s.Node, list)
-	if value := j.Value(); !equal(s.Node.Extra[host.JournalKey], value) {
+	if value := j.Value(); !host.SameValue(s.Node.Extra[host.JournalKey], value) {
 		ops = append(ops, ironic.Patch{Op: "add", Path: "/extra/" + host.JournalKey, Value: value})
 	}
 
@@ -197,7 +195,7 @@ func differs(n ironic.Node, st setting) bool {
 		return have != nil && have != ""
 	}
 
-	return !equal(have, st.want)
+	return !host.SameValue(have, st.want)
 }
 
 // valueAt reads from a record what a patch path names; nil where there is nothing.
@@ -234,30 +232,6 @@ func valueAt(n ironic.Node, path string) any {
 		"name": n.Name, "description": n.Description, "driver": n.Driver, "conductor_group": n.ConductorGroup,
 		"resource_class": n.ResourceClass, "owner": n.Owner, "instance_uuid": n.InstanceUUID, "protected_reason": n.ProtectedReason,
 	}[parent])
-}
-
-// equal compares what Ironic has with what is wanted, both brought to the forms of JSON:
-// what we build from Go's types comes back as generic values.
-func equal(have, want any) bool {
-	return reflect.DeepEqual(generic(have), generic(want))
-}
-
-func generic(v any) any {
-	if s, ok := v.(string); ok {
-		return s
-	}
-
-	doc, err := json.Marshal(v)
-	if err != nil {
-		return v
-	}
-
-	var out any
-	if json.Unmarshal(doc, &out) != nil {
-		return v
-	}
-
-	return out
 }
 
 // escape and unescape are those of JSON pointers.
