@@ -1,0 +1,110 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package remote runs commands and moves files on a host: over SSH, or on this machine.
+//
+// Every command is bounded, by its context and by a limit of its own, and is ended with
+// everything that it started. Secrets go through standard input, never through arguments.
+package remote
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"time"
+)
+
+// The kinds of connections.
+const (
+	SSH   = "ssh"
+	Local = "local"
+)
+
+// What counts where a connection says nothing.
+const (
+	DefaultPort    = 22
+	DefaultUser    = "root"
+	DefaultTimeout = 30 * time.Second // to connect and log in
+	DefaultLimit   = 2 * time.Minute  // of one command
+)
+
+// The kinds of failure that a caller can tell apart with errors.Is.
+var (
+	ErrUnreachable = errors.New("host not reached")            // no connection: refused, no route, no such name, timeout
+	ErrHostKey     = errors.New("host key not as expected")    // somebody else answers, or the host was installed anew
+	ErrAuth        = errors.New("login refused")               // no key or password was taken
+	ErrSudo        = errors.New("sudo asks for a password")    // sudo -n said no
+	ErrTimeout     = errors.New("command took too long")       // it was ended with all that it started
+	ErrLost        = errors.New("connection lost")             // while the command ran: what it did is not known
+	ErrTooLong     = errors.New("output too long")             // more than Command.MaxOutput
+	ErrConfig      = errors.New("wrong connection")            // the configuration cannot work
+	ErrNotFound    = errors.New("no such file on the host")    // ReadFile
+	ErrNoCommand   = errors.New("no such command on the host") // exit status 127
+)
+
+// Config says how to reach a host.
+type Config struct {
+	Type string // SSH or Local; empty means SSH
+	Host string
+	Port int
+	User string
+
+	PrivateKey     string // PEM
+	PrivateKeyFile string
+	Passphrase     string // of the private key
+	Password       string
+	Agent          bool // ask the SSH agent of SSH_AUTH_SOCK
+
+	HostKey         string // one or more lines as in known_hosts or authorized_keys
+	KnownHostsFile  string // empty: ~/.ssh/known_hosts
+	InsecureHostKey bool   // take any host key
+
+	Bastion *Config // through which the host is reached
+	Sudo    bool    // run everything with sudo -n, unless the user is root
+	Timeout time.Duration
+
+	// Dial replaces the network (lab, tests).
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// Command is one command on a host.
+type Command struct {
+	// Args are the program and its arguments, each passed as it is: nothing is expanded.
+	Args []string
+	// Script is a POSIX shell script, where there are no Args; Args0… are not for secrets
+	// either. Params are its positional parameters $1, $2, …
+	Script string
+	Params []string
+	// Stdin is what the command reads; the place for secrets.
+	Stdin []byte
+	// Env are variables in addition; LC_ALL=C is always set. Not for secrets.
+	Env []string
+	// Limit bounds the command; 0 means DefaultLimit.
+	Limit time.Duration
+	// MaxOutput bounds standard output and error each; 0 means 8 MiB.
+	MaxOutput int
+}
+
+// Result is what a command left. An exit status other than 0 is no error: it is a fact.
+type Result struct {
+	Stdout []byte
+	Stderr []byte
+	Exit   int
+}
+
+// Host runs commands and moves files on one host. It is safe for concurrent use, connects
+// at the first need, and connects again after a connection was lost.
+type Host interface {
+	// Name is how people know the host: user@host:port, or "this machine".
+	Name() string
+	// Run runs one command to its end. The error says that there is no result to rely on.
+	Run(ctx context.Context, cmd Command) (Result, error)
+	// ReadFile reads a whole file of at most 64 MiB.
+	ReadFile(ctx context.Context, path string) ([]byte, error)
+	// WriteFile replaces a file in one step (write beside it, sync, rename), with owner
+	// ("user:group", empty: the one who writes) and mode.
+	WriteFile(ctx context.Context, path string, data []byte, owner string, mode fs.FileMode) error
+	// Close ends the connection.
+	Close() error
+}
