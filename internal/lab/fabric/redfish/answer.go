@@ -1,0 +1,109 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package redfish
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+)
+
+type (
+	obj  = map[string]any
+	list = []any
+)
+
+// answer is what goes back when the transaction is committed.
+type answer struct {
+	code   int
+	header http.Header
+	body   obj // nil: none
+}
+
+func (a answer) send(w http.ResponseWriter) {
+	for k, v := range a.header {
+		w.Header()[k] = v
+	}
+
+	w.Header().Set("OData-Version", "4.0")
+
+	if a.body == nil {
+		w.WriteHeader(a.code)
+
+		return
+	}
+
+	raw, err := json.Marshal(a.body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+
+		return
+	}
+
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.code)
+	_, _ = w.Write(raw)
+}
+
+func noContent() answer { return answer{code: http.StatusNoContent} }
+
+// failure is an error in the shape that Redfish prescribes.
+func failure(code int, id, text string) answer {
+	id = "Base.1.18." + id
+
+	return answer{code: code, body: obj{"error": obj{
+		"code": id, "message": text,
+		"@Message.ExtendedInfo": list{obj{
+			"MessageId": id, "Message": text, "MessageSeverity": "Critical", "Resolution": "None", "MessageArgs": list{},
+		}},
+	}}}
+}
+
+func notFound(path string) answer {
+	return failure(http.StatusNotFound, "ResourceMissingAtURI", "the resource at the URI "+path+" was not found")
+}
+
+func bad(id, text string) answer { return failure(http.StatusBadRequest, id, text) }
+
+// tag is the ETag of a document.
+func tag(doc obj) string {
+	raw, err := json.Marshal(doc) // in the order of the keys
+	if err != nil {
+		return `"0"`
+	}
+
+	sum := sha256.Sum256(raw)
+
+	return `"` + hex.EncodeToString(sum[:6]) + `"`
+}
+
+// resource answers with a document and its ETag.
+func resource(doc obj) answer {
+	t := tag(doc)
+	doc["@odata.etag"] = t
+
+	return answer{code: http.StatusOK, header: http.Header{"Etag": {t}}, body: doc}
+}
+
+func ref(path string) obj { return obj{"@odata.id": path} }
+
+func refs(paths []string) list {
+	l := make(list, 0, len(paths))
+	for _, p := range paths {
+		l = append(l, ref(p))
+	}
+
+	return l
+}
+
+// entity is the head of every resource, joined with what is special about it.
+func entity(path, typ, id, name string, more obj) obj {
+	more["@odata.id"], more["@odata.type"] = path, "#"+typ
+	more["Id"], more["Name"] = id, name
+
+	return more
+}
+
+func action(target string) obj { return obj{"target": target} }
