@@ -1,0 +1,104 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package device
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+)
+
+// Desk is what all resources of one provider share on one fabric: who works on which
+// machine, who has claimed what, what was read a moment ago, what was ordered.
+type Desk struct {
+	Fabric  fabric.Fabric
+	Journal Journal // nil: nothing is written down
+
+	work   locks // by machine: one change after the other
+	orders locks // by the fabric's own key
+
+	mu     sync.Mutex
+	claims map[string]string // of machine, type and model: id of the resource
+	reads  map[string]*read
+}
+
+// NewDesk returns the desk of a fabric.
+func NewDesk(f fabric.Fabric, j Journal) *Desk {
+	return &Desk{Fabric: f, Journal: j, claims: map[string]string{}, reads: map[string]*read{}}
+}
+
+// SameMachine compares ids of machines.
+func SameMachine(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
+
+// claim notes that a resource has devices of a kind on a machine. It returns the id of the
+// resource that was there first, if it is another.
+func (d *Desk) claim(machineID, typ, model, id string) (other string, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	key := strings.ToLower(machineID + "/" + typ + "/" + model)
+	if first, taken := d.claims[key]; taken && first != id {
+		return first, false
+	}
+
+	d.claims[key] = id
+
+	return "", true
+}
+
+// release forgets the claims of a resource.
+func (d *Desk) release(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	for key, who := range d.claims {
+		if who == id {
+			delete(d.claims, key)
+		}
+	}
+}
+
+// locks are locks by name.
+type locks struct {
+	mu   sync.Mutex
+	held map[string]chan struct{}
+}
+
+// lock waits for the lock of a name until the context ends.
+func (l *locks) lock(ctx context.Context, name string) (unlock func(), err error) {
+	name = strings.ToLower(name)
+
+	for {
+		l.mu.Lock()
+
+		busy, taken := l.held[name]
+		if !taken {
+			if l.held == nil {
+				l.held = map[string]chan struct{}{}
+			}
+
+			mine := make(chan struct{})
+			l.held[name] = mine
+			l.mu.Unlock()
+
+			return func() {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+
+				delete(l.held, name)
+				close(mine)
+			}, nil
+		}
+
+		l.mu.Unlock()
+
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
