@@ -35,6 +35,8 @@ type Error struct {
 	Message string // the manager's words, or the best text there is: bounded, without secrets
 	Kind    error  // one of the Err… values
 	Err     error  // below it; nil: none
+
+	login bool // it is the login before the request that failed
 }
 
 func (e *Error) Error() string {
