@@ -68,10 +68,10 @@ func Ensure(tx store.Tx, o Options, machines machine.Options) error {
 // factory is device n of a model as it was made.
 func factory(typ, model string, n int) Device {
 	name := fmt.Sprintf("%s %s %d", typ, model, n)
-	d := Device{ID: uuid(name), Type: typ, Model: model, OpStatus: "0", Serial: "GPU-" + uuid("serial "+name)}
+	d := Device{ID: UUID(name), Type: typ, Model: model, OpStatus: "0", Serial: "GPU-" + UUID("serial "+name)}
 
 	if typ == CXL {
-		d.Serial = strings.ReplaceAll(uuid("serial "+name), "-", "")[:16]
+		d.Serial = strings.ReplaceAll(UUID("serial "+name), "-", "")[:16]
 	}
 
 	return d

@@ -31,6 +31,7 @@ type Effect struct {
 	Machine string    `json:"machine"`
 	Kind    string    `json:"kind"`
 	Device  string    `json:"device,omitempty"`
+	Order   int       `json:"order"`             // effects of one order have one number
 	Foreign bool      `json:"foreign,omitempty"` // by somebody who is not the one under test
 }
 
@@ -44,18 +45,28 @@ func Refuse(tx store.Tx, now time.Time, machineName string) error {
 }
 
 func note(tx store.Tx, e Effect) error {
-	var last int
-	if _, err := tx.Get(counter, lastKey, &last); err != nil {
+	last, err := lastEffect(tx)
+	if err != nil {
 		return err
 	}
 
 	last++
+
+	if e.Order == 0 {
+		e.Order = last
+	}
 
 	if err := tx.Put(counter, lastKey, last); err != nil {
 		return err
 	}
 
 	return tx.Put(effects, fmt.Sprintf("%012d", last), e)
+}
+
+func lastEffect(tx store.Tx) (last int, err error) {
+	_, err = tx.Get(counter, lastKey, &last)
+
+	return last, err
 }
 
 // Effects returns what has happened, in order.
@@ -94,7 +105,7 @@ func Overlaps(all []Effect) []Overlap {
 		}
 
 		before, ok := running[e.Machine]
-		if ok && e.At.Before(before.Until) {
+		if ok && e.At.Before(before.Until) && e.Order != before.Order {
 			out = append(out, Overlap{before, e})
 		}
 

@@ -88,6 +88,8 @@ type Device struct {
 	// failure, with this reason; empty: it succeeds.
 	FailAdd    string `json:"fail_add,omitempty"`
 	FailRemove string `json:"fail_remove,omitempty"`
+	// Bounce puts the device back into the pool when its attach fails: a manager without phases.
+	Bounce bool `json:"bounce,omitempty"`
 	// Fails is the reason with which the change under way will fail.
 	Fails string `json:"fails,omitempty"`
 	// TurnsAt is when the OpStatus becomes Turns by itself; zero: never.
@@ -117,6 +119,8 @@ func (d *Device) settle(now time.Time) {
 	d.Until = time.Time{}
 
 	switch {
+	case d.Fails != "" && d.Phase == Adding && d.Bounce:
+		d.release()
 	case d.Fails != "" && d.Phase == Adding:
 		d.Phase, d.Reason, d.Fails = AddFailed, d.Fails, ""
 	case d.Fails != "" && d.Phase == Removing:
@@ -131,11 +135,11 @@ func (d *Device) settle(now time.Time) {
 // release puts the device back into the pool.
 func (d *Device) release() {
 	d.Machine, d.Slot, d.Phase, d.Reason, d.Fails = "", "", Attached, "", ""
-	d.Until, d.AttachedAt, d.Foreign = time.Time{}, time.Time{}, false
+	d.Until, d.AttachedAt, d.Foreign, d.Bounce = time.Time{}, time.Time{}, false, false
 }
 
-// uuid is a UUID that depends on nothing but the name.
-func uuid(name string) string {
+// UUID is a UUID that depends on nothing but the name.
+func UUID(name string) string {
 	b := sha256.Sum256([]byte(name))
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 

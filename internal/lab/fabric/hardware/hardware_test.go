@@ -210,7 +210,9 @@ func TestOverlaps(t *testing.T) {
 
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	effect := func(machine string, from, to int, foreign bool) hardware.Effect {
-		return hardware.Effect{At: at(from), Until: at(to), Machine: machine, Kind: hardware.KindAttach, Foreign: foreign}
+		return hardware.Effect{
+			At: at(from), Until: at(to), Machine: machine, Kind: hardware.KindAttach, Foreign: foreign, Order: 10*from + to,
+		}
 	}
 
 	cases := map[string]struct {
