@@ -5,8 +5,10 @@ package value
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -111,4 +113,18 @@ func CheckURL(s string, schemes ...string) error {
 	}
 
 	return nil
+}
+
+// hostPattern is a host name or an address, without scheme, port and path.
+var hostPattern = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9._-]+)?)$`)
+
+// OptionalHost refuses what is no host name and no address, where an empty string counts as absent.
+func OptionalHost() validator.String {
+	return check{"Invalid host", "empty, or a host name or an address, without scheme, port and path", func(s string) error {
+		if s != "" && !hostPattern.MatchString(s) {
+			return errors.New("this is no host name and no address; write it without scheme, user, port and path")
+		}
+
+		return nil
+	}}
 }
