@@ -29,6 +29,7 @@ var (
 	ErrUnreachable = errors.New("the host cannot be reached")
 	ErrPoweredOff  = errors.New("the host is powered off")
 	ErrNoDriver    = errors.New("the host has no NVIDIA driver")
+	ErrCommand     = errors.New("the command failed on the host") // the host was reached and says no, or nothing that can be read
 )
 
 // GPU is a GPU as the host shows it.
@@ -71,6 +72,8 @@ type Ops interface {
 	Draining(ctx context.Context, g GPU) (bool, error)
 	// SetDrain makes the GPU take no new processes, or take them again.
 	SetDrain(ctx context.Context, g GPU, on bool) error
+	// Persistence tells whether persistence mode of the GPU is on. A GPU that is not there has it off.
+	Persistence(ctx context.Context, g GPU) (bool, error)
 	// SetPersistence turns persistence mode of the GPU on or off. A GPU that is not there is no error.
 	SetPersistence(ctx context.Context, g GPU, on bool) error
 	// StopPersistenced stops nvidia-persistenced; true if it was running.

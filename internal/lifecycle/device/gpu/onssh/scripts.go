@@ -140,7 +140,7 @@ if [ ! -w "$d/remove" ]; then
   echo "$d/remove cannot be written" >&2
   exit 1
 fi
-running() { grep -ls "metal3[-]remove-$1" /proc/[0-9]*/cmdline >/dev/null 2>&1; }
+running() { grep -qs "metal3[-]remove-$1" /proc/[0-9]*/cmdline; }
 if ! running "$1"; then
   w='echo 1 >"$1"'
   if command -v setsid >/dev/null 2>&1; then

@@ -1,0 +1,125 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
+)
+
+// undoLimit bounds what is put back after a failure, also when the caller's time is over.
+const (
+	undoLimit = 2 * time.Minute
+	backLimit = time.Minute // of the part that waits for the GPU to come back
+)
+
+// Restore gives the host its GPU back after the fabric did not take it: the kernel looks
+// for it, the driver initialises it, and it takes processes as it did. It has time of its
+// own: the reason for it may be that the caller's is over.
+func Restore(ctx context.Context, ops Ops, r Released) error {
+	if r.Absent {
+		return nil
+	}
+
+	r.removal = true
+
+	return undo(ctx, ops, r)
+}
+
+// undo puts a host back as it was before the release. It goes on after a step that failed.
+func undo(ctx context.Context, ops Ops, r Released) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+
+	var failed []error
+
+	note := func(what string, err error) {
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+
+	there := true
+
+	if r.removal {
+		err := bringBack(ctx, ops, r)
+		there = err == nil
+		note("bring GPU "+r.GPU.Label()+" back", err)
+	}
+
+	if r.Drained && there {
+		note("end the drain of GPU "+r.GPU.Label(), ops.SetDrain(ctx, r.GPU, false))
+	}
+
+	if r.Persistence && there {
+		note("turn persistence mode of GPU "+r.GPU.Label()+" on", ops.SetPersistence(ctx, r.GPU, true))
+	}
+
+	if r.Persistenced {
+		note("start nvidia-persistenced on "+ops.Name(), ops.StartPersistenced(ctx))
+	}
+
+	return errors.Join(failed...)
+}
+
+// bringBack makes the kernel find a removed GPU again, and the driver take it.
+func bringBack(ctx context.Context, ops Ops, r Released) error {
+	ctx, cancel := context.WithTimeout(ctx, backLimit)
+	defer cancel()
+
+	bus, err := ops.PCI(ctx)
+	if err != nil {
+		return err
+	}
+
+	if !slices.Contains(bus, r.GPU.BusID) {
+		if err := ops.Rescan(ctx); err != nil {
+			return err
+		}
+	}
+
+	return wait.Until(ctx, wait.Quick, func(ctx context.Context) (wait.Verdict, string, error) {
+		back, note, err := isBack(ctx, ops, r)
+
+		switch {
+		case err != nil:
+			return wait.Again, "", passing(err)
+		case back:
+			return wait.Done, "", nil
+		default:
+			return wait.Again, note, nil
+		}
+	})
+}
+
+// isBack looks for a GPU on the bus and, unless it never had a driver, in the driver.
+func isBack(ctx context.Context, ops Ops, r Released) (bool, string, error) {
+	if r.Bare {
+		bus, err := ops.PCI(ctx)
+
+		return slices.Contains(bus, r.GPU.BusID), "it is not on the PCI bus", err
+	}
+
+	for range 2 {
+		all, err := ops.Present(ctx)
+		if err != nil {
+			return false, "", err
+		}
+
+		if has(all, r.GPU.UUID) || (r.GPU.UUID == "" && slices.ContainsFunc(all, func(g GPU) bool { return g.BusID == r.GPU.BusID })) {
+			return true, "", nil
+		}
+
+		if err := keep(ops.Init(ctx)); err != nil {
+			return false, "", err
+		}
+	}
+
+	return false, "the driver does not have it", nil
+}
