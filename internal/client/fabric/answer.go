@@ -27,6 +27,7 @@ type errorBody struct {
 	Error   json.RawMessage `json:"error"`
 	Code    Text            `json:"code"`
 	Message Text            `json:"message"`
+	Words   Text            `json:"error_description"` // OAuth 2
 
 	// What only other services write: Kubernetes, Spring and OpenStack.
 	APIVersion Text `json:"apiVersion"`
@@ -128,6 +129,10 @@ func shortForm(b errorBody) (said, bool) {
 	}
 
 	s := said{code: b.Code.Trim(), text: b.Message.Trim()}
+
+	if s.text == "" {
+		s.text = b.Words.Trim()
+	}
 
 	if s.text == "" {
 		s.text = word

@@ -273,7 +273,15 @@ func (c *Caller) ended(ctx context.Context, r Request, unsent bool) error {
 
 // loginFailed is a request that was not sent, as there is no proof for it.
 func (c *Caller) loginFailed(r Request, err error) error {
-	var of *Error
+	var (
+		of    *Error
+		wrong *ConfigError
+	)
+
+	if errors.As(err, &wrong) {
+		return err
+	}
+
 	if !errors.As(err, &of) {
 		e := c.failed(r, 0)
 		e.Kind, e.Err, e.Message, e.login = ErrAuth, err, "log in: "+c.secret.clean(err.Error()), true
@@ -285,11 +293,19 @@ func (c *Caller) loginFailed(r Request, err error) error {
 	e.login = true
 	e.Op = r.Op + ": " + of.Op
 
-	if !NothingDone(&e) {
+	// What the token service has not found or refuses is no word on the object of the request.
+	switch {
+	case wait.IsTransient(err) || errors.Is(err, ErrUnsent) || ctxEnded(err):
 		e.Kind = ErrUnsent
+	case !errors.Is(err, ErrConfig):
+		e.Kind = ErrAuth
 	}
 
 	return remark(&e, err)
+}
+
+func ctxEnded(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // Unsent is the error of a question that an order needed an answer to, as the error of the
