@@ -5,6 +5,7 @@ package neccdim
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ type node struct {
 func parseResources(raw []byte) ([]resource, error) {
 	doc, ok := document.Parse(raw)
 	if !ok || !(doc.Has("resources") || doc.Has("count")) {
-		return nil, fmt.Errorf("no list of resources")
+		return nil, errors.New("no list of resources")
 	}
 
 	entries, err := doc.Counted("resources", "count")
@@ -84,7 +85,7 @@ func resourcesOf(entries []document.Object) ([]resource, error) {
 func parseResource(raw []byte) (resource, error) {
 	doc, ok := document.Parse(raw)
 	if !ok {
-		return resource{}, fmt.Errorf("no resource")
+		return resource{}, errors.New("no resource")
 	}
 
 	if !doc.Has("device") && doc.Has("resource") {
@@ -98,7 +99,7 @@ func parseResource(raw []byte) (resource, error) {
 func parseNodes(raw []byte) ([]node, error) {
 	doc, ok := document.Parse(raw)
 	if !ok || !(doc.Has("nodes") || doc.Has("count")) {
-		return nil, fmt.Errorf("no list of nodes")
+		return nil, errors.New("no list of nodes")
 	}
 
 	entries, err := doc.Counted("nodes", "count")
@@ -124,7 +125,7 @@ func parseNodes(raw []byte) ([]node, error) {
 func parseNode(raw []byte) (node, error) {
 	doc, ok := document.Parse(raw)
 	if !ok {
-		return node{}, fmt.Errorf("no node")
+		return node{}, errors.New("no node")
 	}
 
 	if !doc.Has("id") && doc.Has("node") {
@@ -137,7 +138,7 @@ func parseNode(raw []byte) (node, error) {
 func nodeOf(doc document.Object) (node, error) {
 	n := node{id: doc.Text("id"), name: doc.Text("name")}
 	if n.id == "" {
-		return node{}, fmt.Errorf("a node without an id")
+		return node{}, errors.New("a node without an id")
 	}
 
 	entries, err := doc.Objects("resources")
@@ -173,7 +174,11 @@ func resourceOf(doc document.Object) (resource, error) {
 	}
 
 	if r.id == "" {
-		return resource{}, fmt.Errorf("a device without a deviceID")
+		return resource{}, errors.New("a device without a deviceID")
+	}
+
+	if one := doc.Text("nodeIDs"); one != "" { // no list: whose it is matters more than the form
+		r.nodes = []string{one}
 	}
 
 	r.serial = cmp.Or(device.Text("serialNumber"), device.Object("attribute").Text("serialNumber"))
