@@ -5,6 +5,7 @@ package gpu
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -31,7 +32,12 @@ func locate(ctx context.Context, ops Ops, t Target) (place, error) {
 	}
 
 	bus, ok := NormalBusID(t.BusID)
-	if !ok {
+
+	switch {
+	case ok:
+	case t.ID != "" && uninitialised(all):
+		return nowhere, fmt.Errorf("%w: the driver does not initialise every GPU, and GPU %s may be one of those", ErrCommand, t.ID)
+	default:
 		return nowhere, nil
 	}
 

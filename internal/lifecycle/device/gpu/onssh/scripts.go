@@ -5,7 +5,7 @@ package onssh
 
 // The commands of this package in argument form, as they appear on the host. Where the
 // driver lives in a container, "chroot /run/nvidia/driver" stands before the nvidia-smi,
-// modprobe, rmmod and nvidia-persistenced ones.
+// modprobe and nvidia-persistenced ones.
 //
 //	nvidia-smi --query-gpu=gpu_uuid,pci.bus_id --format=csv,noheader,nounits
 //	nvidia-smi --query-compute-apps=gpu_uuid,process_name --format=csv,noheader,nounits
