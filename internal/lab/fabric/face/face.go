@@ -31,6 +31,9 @@ type Env struct {
 
 	ready sync.Mutex
 	ok    bool // machines and devices are there
+
+	tuning sync.Mutex
+	tuned  Tuning
 }
 
 // New makes a face.
