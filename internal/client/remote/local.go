@@ -1,0 +1,112 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// localLink runs commands on this machine.
+type localLink struct {
+	ctx  context.Context // ends with close
+	stop context.CancelFunc
+}
+
+func newLocal(Config) (link, error) {
+	//nolint:forbidigo // the link outlives each caller; Close ends it
+	ctx, stop := context.WithCancel(context.Background())
+
+	return &localLink{ctx: ctx, stop: stop}, nil
+}
+
+func (*localLink) name() string { return "this machine" }
+
+func (l *localLink) session(context.Context) (session, error) {
+	if l.ctx.Err() != nil {
+		return nil, os.ErrClosed
+	}
+
+	ctx, stop := context.WithCancel(l.ctx)
+
+	return &localSession{ctx: ctx, stop: stop}, nil
+}
+
+func (l *localLink) spare(ctx context.Context) (session, error) { return l.session(ctx) }
+
+func (l *localLink) close() error {
+	l.stop()
+
+	return nil
+}
+
+type localSession struct {
+	ctx  context.Context
+	stop context.CancelFunc
+}
+
+func (s *localSession) close() { s.stop() }
+
+// drainTime is how long output may come after the command has ended: a process that it left
+// behind may hold it open.
+const drainTime = 2 * time.Second
+
+// run starts the command in a session of its own: Ctrl-C in a terminal does not reach it, and
+// it can be ended as a whole.
+func (s *localSession) run(argv []string, stdin []byte, stdout, stderr io.Writer) (int, error) {
+	cmd := exec.CommandContext(s.ctx, argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.WaitDelay = drainTime
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return 0, fmt.Errorf("start: %w", err)
+	}
+
+	if err := cmd.Start(); err != nil {
+		_ = in.Close()
+
+		return 0, fmt.Errorf("start: %w", err)
+	}
+
+	var fed sync.WaitGroup
+
+	// A command may end without having read all of its input: the error says nothing.
+	fed.Go(func() { _, _ = in.Write(stdin) })
+
+	err = cmd.Wait() // closes the input, too
+	fed.Wait()
+
+	return localExit(s.ctx, err)
+}
+
+func localExit(ctx context.Context, err error) (int, error) {
+	var exit *exec.ExitError
+
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil:
+		return 0, nil
+	case ctx.Err() != nil:
+		return 0, fmt.Errorf("%w: %w", ErrLost, ctx.Err())
+	case !errors.As(err, &exit):
+		return 0, fmt.Errorf("%w: %w", ErrLost, err)
+	}
+
+	if w, ok := exit.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal()), nil
+	}
+
+	return exit.ExitCode(), nil
+}

@@ -1,0 +1,234 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// OpenSSH allows ten sessions on a connection (MaxSessions). Some are kept for those that end
+// the others.
+const (
+	maxSessions = 8
+	maxSpares   = 2
+)
+
+// sshLink is one connection to a host, made at the first need and again when it was lost.
+type sshLink struct {
+	cfg     Config
+	bastion *sshLink
+
+	lock   chan struct{} // held while connecting
+	slots  chan struct{}
+	spares chan struct{}
+
+	mu     sync.Mutex
+	conn   *connection
+	closed bool
+}
+
+func newSSH(cfg Config) *sshLink {
+	l := &sshLink{
+		cfg: cfg, lock: make(chan struct{}, 1),
+		slots: make(chan struct{}, maxSessions), spares: make(chan struct{}, maxSpares),
+	}
+
+	if cfg.Bastion != nil {
+		l.bastion = newSSH(*cfg.Bastion)
+	}
+
+	return l
+}
+
+func (l *sshLink) name() string { return l.cfg.name() }
+
+func (l *sshLink) session(ctx context.Context) (session, error) { return l.open(ctx, l.slots) }
+
+func (l *sshLink) spare(ctx context.Context) (session, error) { return l.open(ctx, l.spares) }
+
+// open waits for a place and opens a session.
+func (l *sshLink) open(ctx context.Context, places chan struct{}) (*sshSession, error) {
+	select {
+	case places <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for one of %d sessions: %w", cap(places), cancelled(ctx))
+	}
+
+	s, conn, err := l.channel(ctx)
+	if err != nil {
+		<-places
+
+		return nil, err
+	}
+
+	return &sshSession{Session: s, conn: conn, free: func() { <-places }}, nil
+}
+
+// channel opens a session on the connection. A connection that turns out to be dead is made
+// anew, once: no command has been sent yet.
+func (l *sshLink) channel(ctx context.Context) (*ssh.Session, *connection, error) {
+	for again := false; ; again = true {
+		conn, err := l.connected(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+
+		s, err := conn.newSession(ctx)
+		if err == nil {
+			return s, conn, nil
+		}
+
+		var refused *ssh.OpenChannelError
+
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, cancelled(ctx)
+		case errors.As(err, &refused):
+			return nil, nil, fmt.Errorf("the server opens no more sessions: %w", err)
+		case again:
+			return nil, nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
+
+		l.drop(conn)
+	}
+}
+
+// connected returns the connection, and makes it where there is none.
+func (l *sshLink) connected(ctx context.Context) (*connection, error) {
+	select {
+	case l.lock <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for the connection: %w", cancelled(ctx))
+	}
+
+	defer func() { <-l.lock }()
+
+	l.mu.Lock()
+	conn, closed := l.conn, l.closed
+	l.mu.Unlock()
+
+	switch {
+	case closed:
+		return nil, fmt.Errorf("%w: the connection was closed", net.ErrClosed)
+	case conn != nil && conn.alive():
+		return conn, nil
+	case conn != nil:
+		l.drop(conn)
+	}
+
+	conn, err := l.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if l.closed {
+		conn.end()
+
+		return nil, fmt.Errorf("%w: the connection was closed", net.ErrClosed)
+	}
+
+	l.conn = conn
+
+	return conn, nil
+}
+
+// drop forgets a connection that is of no use.
+func (l *sshLink) drop(conn *connection) {
+	conn.end()
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if l.conn == conn {
+		l.conn = nil
+	}
+}
+
+func (l *sshLink) close() error {
+	l.mu.Lock()
+	l.closed = true
+	conn := l.conn
+	l.conn = nil
+	l.mu.Unlock()
+
+	if conn != nil {
+		conn.end()
+	}
+
+	if l.bastion != nil {
+		return l.bastion.close()
+	}
+
+	return nil
+}
+
+// sshSession is a session on a connection.
+type sshSession struct {
+	*ssh.Session
+
+	conn *connection
+	free func()
+	once sync.Once
+}
+
+func (s *sshSession) close() {
+	s.once.Do(func() {
+		_ = s.Session.Close()
+		s.free()
+	})
+}
+
+func (s *sshSession) run(argv []string, stdin []byte, stdout, stderr io.Writer) (int, error) {
+	s.Stdout, s.Stderr = stdout, stderr
+
+	in, err := s.StdinPipe()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrLost, err)
+	}
+
+	if err := s.Start(line(argv)); err != nil {
+		return 0, fmt.Errorf("%w: before the server confirmed the command: %w", ErrLost, err)
+	}
+
+	// A command may end without having read all of its input: the error says nothing.
+	go func() { _, _ = in.Write(stdin) }()
+
+	return exitOf(s.Wait())
+}
+
+// exitOf makes an exit status of what the SSH library says of the end of a command.
+func exitOf(err error) (int, error) {
+	var (
+		status  *ssh.ExitError
+		missing *ssh.ExitMissingError
+	)
+
+	switch {
+	case err == nil:
+		return 0, nil
+	case errors.As(err, &status):
+		if n, ok := signals[status.Signal()]; ok {
+			return 128 + n, nil
+		}
+
+		return status.ExitStatus(), nil
+	case errors.As(err, &missing):
+		return 0, fmt.Errorf("%w: no exit status came", ErrLost)
+	default:
+		return 0, fmt.Errorf("%w: %w", ErrLost, err)
+	}
+}
+
+// signals are the numbers by which a shell tells of a command's end.
+var signals = map[string]int{"HUP": 1, "INT": 2, "QUIT": 3, "ABRT": 6, "KILL": 9, "SEGV": 11, "PIPE": 13, "ALRM": 14, "TERM": 15}
