@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lab holds far sides that live inside the provider's process: an Ironic API, the
-// Redfish BMCs of some machines, and an image server.
+// Redfish BMCs of some machines, a fabric manager of composable devices, and an image server.
 //
 // They answer under the reserved names of the domain "lab" to whoever dials through
 // [Lab.Transport] or [Lab.Dial], and to nobody else: nothing listens outside the process.
@@ -10,6 +10,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/bmc"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/images"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
@@ -33,6 +36,9 @@ const IronicHost = "ironic.lab"
 
 // Endpoint is the lab's Ironic as the ironic block of the provider would name it.
 const Endpoint = "http://" + IronicHost + ":6385"
+
+// FabricEndpoint is the lab's fabric manager as the fabric block of the provider would name it.
+const FabricEndpoint = "http://" + fabric.Host
 
 // fileName is the lab's memory in its directory.
 const fileName = "lab.db"
@@ -53,6 +59,11 @@ type Options struct {
 	// Ironic says more about the lab's Ironic: its API version, above all. Pace and Machines
 	// in it are taken from above.
 	Ironic ironic.Options
+	// GPUs is how many of each model the fabric's pool has; nil: four A100 and four L40S.
+	GPUs map[string]int
+	// Fabric says more about the lab's fabric. GPUs and Machines in it are taken from above. An
+	// AddTime of 0 means two paces, a RemoveTime of 0 one; less than 0: no time at all.
+	Fabric fabric.Options
 	// Store is a memory to use instead of Dir's.
 	Store *store.Store
 }
@@ -61,6 +72,7 @@ type Options struct {
 type Lab struct {
 	Store  *store.Store
 	Ironic *ironic.Service
+	Fabric *fabric.Service
 
 	faces  *bmc.Service
 	images http.Handler
@@ -69,8 +81,9 @@ type Lab struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
 	closed    bool
-	ready     bool // the machines are there
+	ready     bool // machines and devices are there
 	machines  machine.Options
+	devices   hardware.Options
 	transport *http.Transport
 }
 
@@ -102,13 +115,30 @@ func Open(o Options) (*Lab, error) {
 	o.Ironic.Pace = o.Pace
 	o.Ironic.Machines = machine.Options{Count: o.Machines, PowerDelay: o.Pace / 4, BootDelay: o.Pace / 4}
 
+	o.Fabric = fabricOptions(o)
+
 	l := &Lab{
+		Fabric: fabric.New(st, o.Fabric), devices: o.Fabric.Options,
 		Store: st, Ironic: ironic.New(st, o.Ironic), images: images.Handler(), trace: newTracer(o.Trace),
 		faces: bmc.New(st, bmc.Options{}), listeners: map[string]*listener{}, machines: o.Ironic.Machines,
 	}
 	l.transport = &http.Transport{DialContext: l.Dial, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second}
 
 	return l, nil
+}
+
+// fabricOptions are those of the fabric, with what it takes from the lab's.
+func fabricOptions(o Options) fabric.Options {
+	f := o.Fabric
+	f.Machines = o.Ironic.Machines
+	f.AddTime = max(cmp.Or(f.AddTime, 2*o.Pace), 0)
+	f.RemoveTime = max(cmp.Or(f.RemoveTime, o.Pace), 0)
+
+	if o.GPUs != nil {
+		f.GPUs = o.GPUs
+	}
+
+	return f
 }
 
 // Transport returns the transport that knows the lab's hosts, and only them. It is shared: a
@@ -140,11 +170,13 @@ func (l *Lab) handler(host, port string) (http.Handler, error) {
 	switch {
 	case host == IronicHost && (port == "80" || port == "6385"):
 		return l.Ironic, nil
+	case host == fabric.Host && port == "80":
+		return l.Fabric, nil
 	case host == images.Host && port == "80":
 		return l.images, nil
 	case l.isMachine(host) && port == "80":
 		return l.faces.Handler(host), nil
-	case host == IronicHost, host == images.Host, l.isMachine(host):
+	case host == IronicHost, host == fabric.Host, host == images.Host, l.isMachine(host):
 		return nil, errors.New("connection refused")
 	default:
 		return nil, ErrNoHost
@@ -168,7 +200,8 @@ func (l *Lab) listen(addr string, h http.Handler) (*listener, error) {
 	}
 
 	if !l.ready {
-		if err := l.Store.Update(func(tx store.Tx) error { return machine.Ensure(tx, l.machines) }); err != nil {
+		err := l.Store.Update(func(tx store.Tx) error { return hardware.Ensure(tx, l.devices, l.machines) })
+		if err != nil {
 			return nil, err
 		}
 

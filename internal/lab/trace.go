@@ -62,3 +62,6 @@ func (s *status) WriteHeader(code int) {
 	s.code = code
 	s.ResponseWriter.WriteHeader(code)
 }
+
+// Unwrap lets an http.ResponseController through.
+func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -3,7 +3,10 @@
 
 package fabric
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Each is an edit of an answer ([Fault.Edit]) that calls f for every object in it, from the
 // inside out.
@@ -69,8 +72,8 @@ func WrongTypes() func(any) any {
 		}
 
 		for _, key := range []string{"res_op_status", "mach_op_status"} {
-			if v, ok := o[key].(string); ok && v != "" {
-				o[key] = len(v) - 1 // "0" and "00" are fine in both
+			if n, err := strconv.Atoi(fmt.Sprint(o[key])); err == nil {
+				o[key] = n
 			}
 		}
 

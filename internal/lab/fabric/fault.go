@@ -51,7 +51,7 @@ type Request struct {
 	Method, Path, Query, Body string
 	Header                    http.Header
 	Status                    int       // that was answered; 0: the connection was closed
-	At, Done                  time.Time // when it came, and when the answer had been sent
+	At, Done                  time.Time // when it came, and when its answer was ready
 }
 
 // Mutates tells whether the request orders something of the fabric.

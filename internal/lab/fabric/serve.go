@@ -34,10 +34,15 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(raw))
 	seen.Body = string(raw)
 
-	defer func() {
-		seen.Done = time.Now()
-		s.note(seen)
-	}()
+	noted := false
+	note := func() {
+		if !noted {
+			noted, seen.Done = true, time.Now()
+			s.note(seen)
+		}
+	}
+
+	defer note() // of a request that got no answer
 
 	f := s.strike(r, raw)
 
@@ -51,6 +56,8 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 
 	seen.Status = a.status
+
+	note() // before the answer leaves: whoever has it finds its request in the list
 	a.send(w, r, f.Drip)
 }
 

@@ -5,7 +5,8 @@
 //
 // It is the machines behind a real Ironic: their BMCs and, when they boot what Ironic prepared,
 // their deployment agents. With -ironic it serves the lab's own Ironic in front of the same
-// machines as well, which is what tests that kill the provider need: a far side that stays.
+// machines as well, and with -fabric a fabric manager of composable devices: what tests that
+// kill the provider need, a far side that stays.
 package main
 
 import (

@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/agent"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/bmc"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
 )
 
@@ -22,12 +25,13 @@ const passwordVariable = "METAL3_LAB_PASSWORD" //nolint:gosec // the name of a v
 var errLoopback = errors.New("must be a port on a loopback address: the lab is open to whoever reaches it")
 
 type options struct {
-	listen, ironic, dir string
-	cert, key           string
-	pace                time.Duration
-	machines            machine.Options
-	agents              agent.Options
-	bmcs                bmc.Options
+	listen, ironic, fabric, dir string
+	cert, key                   string
+	pace                        time.Duration
+	machines                    machine.Options
+	devices                     hardware.Options
+	agents                      agent.Options
+	bmcs                        bmc.Options
 }
 
 func parse(args []string) (options, error) {
@@ -36,6 +40,14 @@ func parse(args []string) (options, error) {
 	f := flag.NewFlagSet("metal3-lab", flag.ContinueOnError)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8000", "`address` of the BMCs and of /sim/")
 	f.StringVar(&o.ironic, "ironic", "", "`address` of the lab's own Ironic; empty: none")
+	f.StringVar(&o.fabric, "fabric", "", "`address` of the lab's fabric manager; empty: none")
+	f.Func("gpus", "`models` of the fabric's pool and how many of each: A100=4,L40S=4", func(text string) (err error) {
+		o.devices.GPUs, err = pool(text)
+
+		return err
+	})
+	f.DurationVar(&o.devices.AddTime, "add-time", time.Second, "`time` that attaching a device takes")
+	f.DurationVar(&o.devices.RemoveTime, "remove-time", time.Second, "`time` that detaching a device takes")
 	f.DurationVar(&o.pace, "pace", time.Second, "unit of time of the lab's own Ironic")
 	f.StringVar(&o.dir, "dir", "", "`directory` that keeps the memory over a restart; empty: none does")
 	f.StringVar(&o.cert, "cert", "", "TLS certificate `file` of the BMCs (with -key)")
@@ -65,27 +77,36 @@ func parse(args []string) (options, error) {
 		o.machines.Password = "password"
 	}
 
-	if err := loopback(o.listen); err != nil {
-		return o, fmt.Errorf("-listen: %w", err)
-	}
-
-	if o.ironic != "" {
-		if err := loopback(o.ironic); err != nil {
-			return o, fmt.Errorf("-ironic: %w", err)
-		}
-	}
-
-	return o, nil
+	return o, errors.Join(loopback("listen", o.listen), loopback("ironic", o.ironic), loopback("fabric", o.fabric))
 }
 
-func loopback(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("%q: %w", address, errLoopback)
+// pool reads how many devices of each model there are.
+func pool(text string) (map[string]int, error) {
+	all := map[string]int{}
+
+	for part := range strings.SplitSeq(text, ",") {
+		model, count, _ := strings.Cut(part, "=")
+
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 0 || model == "" {
+			return nil, fmt.Errorf("%q is no model with a number", part)
+		}
+
+		all[model] = n
 	}
 
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf("%q: %w", address, errLoopback)
+	return all, nil
+}
+
+// loopback checks the address of an option; an empty one listens nowhere.
+func loopback(option, address string) error {
+	if address == "" && option != "listen" {
+		return nil
+	}
+
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("-%s: %q: %w", option, address, errLoopback)
 	}
 
 	return nil

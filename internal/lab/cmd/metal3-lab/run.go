@@ -25,7 +25,7 @@ const (
 )
 
 // addresses are where the lab listens: tests ask for port 0.
-type addresses struct{ bmc, ironic string }
+type addresses struct{ bmc, ironic, fabric string }
 
 // run serves until the context ends. ready is called when it listens; it may be nil.
 func run(ctx context.Context, args []string, log *slog.Logger, ready func(addresses)) error {
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, log *slog.Logger, ready func(addres
 	}
 	defer rack.Close()
 
-	s := servers{log: log, failed: make(chan error, 2)}
+	s := servers{log: log, failed: make(chan error, 3)}
 	defer s.close(context.WithoutCancel(ctx))
 
 	var at addresses
@@ -67,7 +67,13 @@ func run(ctx context.Context, args []string, log *slog.Logger, ready func(addres
 		}
 	}
 
-	log.Info("the lab is up", "bmc", at.bmc, "ironic", at.ironic, "machines", o.machines.Count)
+	if o.fabric != "" {
+		if at.fabric, err = s.serve(ctx, o.fabric, ownFabric(st, o), "", ""); err != nil {
+			return err
+		}
+	}
+
+	log.Info("the lab is up", "bmc", at.bmc, "ironic", at.ironic, "fabric", at.fabric, "machines", o.machines.Count)
 
 	if ready != nil {
 		ready(at)

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
 )
 
 // start runs the command until the end of the test, or until stop is called.
@@ -118,6 +121,8 @@ func TestRun_refuses(t *testing.T) {
 		"a name":                           {args: []string{"-listen", "localhost:0"}, want: "loopback"},
 		"an address without a port":        {args: []string{"-listen", "127.0.0.1"}, want: "loopback"},
 		"an Ironic that all can reach":     {args: []string{"-ironic", "0.0.0.0:0"}, want: "-ironic"},
+		"a fabric that all can reach":      {args: []string{"-listen", "127.0.0.1:0", "-fabric", "0.0.0.0:0"}, want: "-fabric"},
+		"a pool that cannot be read":       {args: []string{"-gpus", "A100"}, want: "A100"},
 		"a flag that is not there":         {args: []string{"-listten", "x"}, want: "listten"},
 		"a certificate that is not there":  {args: []string{"-listen", "127.0.0.1:0", "-cert", "missing", "-key", "missing"}, want: "missing"},
 		"a directory that cannot be there": {args: []string{"-listen", "127.0.0.1:0", "-dir", "/dev/null/x"}, want: "/dev/null"},
@@ -146,5 +151,37 @@ func TestRun_aPortThatIsTaken(t *testing.T) {
 	err := run(t.Context(), []string{"-listen", at.bmc}, slog.New(slog.DiscardHandler), nil)
 	if err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("run on a taken port ended with %v", err)
+	}
+}
+
+func TestRun_servesTheFabric(t *testing.T) {
+	t.Parallel()
+
+	at, _ := start(t, "-listen", "127.0.0.1:0", "-fabric", "127.0.0.1:0", "-gpus", "A100=2,H100=1", "-n", "1", "-dir", t.TempDir())
+
+	url := "http://" + at.fabric + "/fabric_manager/api/v1/machines?tenant_uuid=" + fabric.Tenant
+	if code, text := ask(t, http.MethodGet, url, ""); code != http.StatusUnauthorized {
+		t.Errorf("without a token: %d %s", code, text)
+	}
+
+	form := "grant_type=password&client_id=" + fabric.ClientID + "&client_secret=" + fabric.ClientSecret + "&username=" + fabric.Username +
+		"&password=" + fabric.Password + "&scope=openid&response_type=id_token+token"
+
+	code, text := ask(t, http.MethodPost, "http://"+at.fabric+"/id_manager/realms/"+fabric.Realm+"/protocol/openid-connect/token", form,
+		"Content-Type", "application/x-www-form-urlencoded")
+	if code != http.StatusOK {
+		t.Fatalf("login: %d %s", code, text)
+	}
+
+	var token struct {
+		Access string `json:"access_token"`
+	}
+
+	if err := json.Unmarshal([]byte(text), &token); err != nil {
+		t.Fatal(err)
+	}
+
+	if code, text := ask(t, http.MethodGet, url, "", "Authorization", "Bearer "+token.Access); code != http.StatusOK || !strings.Contains(text, "node-1") {
+		t.Errorf("the machines: %d %s", code, text)
 	}
 }
