@@ -7,6 +7,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/cm"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/face"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/fm"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/nec"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/token"
 )
 
@@ -17,5 +18,6 @@ func faces() map[string]face.New {
 		"id_manager":      token.New,
 		"fabric_manager":  fm.New,
 		"cluster_manager": cm.New,
+		"cdim":            nec.New,
 	}
 }

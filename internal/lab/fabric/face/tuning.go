@@ -37,6 +37,10 @@ type Tuning struct {
 	MinCount, MaxCount int
 	// RefuseBusy makes CM answer 409 while a device comes or goes.
 	RefuseBusy bool
+
+	// CDIM and Redfish are for the faces of that name.
+	CDIM    CDIM
+	Redfish Redfish
 }
 
 // TokenShape is what an access token looks like.

@@ -24,47 +24,31 @@ const (
 	maxBody = 1 << 20
 )
 
-// Options are what managers differ in.
-type Options struct {
-	// Product shows a fabric adapter of each machine and the fabric's adapter behind it, and
-	// takes orders that name that one (sourceDeviceID, destinationDeviceID). Without it, orders
-	// name the CPU (targetCPUID, targetDeviceID), as in the open manager.
-	Product bool
-	// Bare machines consist of a CPU alone. A node is made of connections, so a bare machine
-	// without a composed device is none.
-	Bare bool
-	// NoUUID hides under which id the operating system shows a GPU: the API has no field for
-	// it, only plugins tell it as an attribute.
-	NoUUID bool
-}
+// New returns the face below /cdim.
+func New(env *face.Env) http.Handler {
+	f := &manager{Env: env}
+	mux := http.NewServeMux()
 
-// New makes the face.
-func New(o Options) face.New {
-	return func(env *face.Env) http.Handler {
-		f := &manager{Env: env, o: o}
-		mux := http.NewServeMux()
-
-		for pattern, h := range map[string]handle{
-			"GET /resources":           (*call).resources,
-			"GET /resources/unused":    (*call).unused,
-			"GET /resources/available": (*call).available,
-			"GET /resources/{id}":      (*call).resource,
-			"GET /nodes":               (*call).nodes,
-			"GET /nodes/{id}":          (*call).node,
-			"GET /layout-apply":        (*call).jobs,
-			"POST /layout-apply":       (*call).apply,
-			"GET /layout-apply/{id}":   (*call).job,
-			"PUT /layout-apply/{id}":   (*call).act,
-		} {
-			mux.HandleFunc(onBase(pattern), f.serve(h))
-		}
-
-		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-			face.JSON(w, http.StatusNotFound, obj{"detail": "Not Found"})
-		})
-
-		return mux
+	for pattern, h := range map[string]handle{
+		"GET /resources":           (*call).resources,
+		"GET /resources/unused":    (*call).unused,
+		"GET /resources/available": (*call).available,
+		"GET /resources/{id}":      (*call).resource,
+		"GET /nodes":               (*call).nodes,
+		"GET /nodes/{id}":          (*call).node,
+		"GET /layout-apply":        (*call).jobs,
+		"POST /layout-apply":       (*call).apply,
+		"GET /layout-apply/{id}":   (*call).job,
+		"PUT /layout-apply/{id}":   (*call).act,
+	} {
+		mux.HandleFunc(onBase(pattern), f.serve(h))
 	}
+
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		face.JSON(w, http.StatusNotFound, obj{"detail": "Not Found"})
+	})
+
+	return mux
 }
 
 func onBase(pattern string) string {
@@ -83,14 +67,10 @@ type (
 )
 
 // manager is the face of one fabric.
-type manager struct {
-	*face.Env
+type manager struct{ *face.Env }
 
-	o Options
-}
-
-func (f *manager) dialect() dialect {
-	if f.o.Product {
+func (c *call) dialect() dialect {
+	if c.o.Product {
 		return product
 	}
 
@@ -114,6 +94,7 @@ func failure(status int, code string, message any) (answer, error) {
 type call struct {
 	*manager
 
+	o     face.CDIM
 	r     *http.Request
 	body  []byte
 	tx    store.Tx
@@ -151,9 +132,10 @@ func (f *manager) serve(h handle) http.HandlerFunc {
 
 // run does the request in one transaction. Jobs go on first.
 func (f *manager) run(r *http.Request, body []byte, h handle) (a answer, err error) {
+	o := f.Tuned().CDIM
 	do := func(write bool) func(store.Tx, time.Time) error {
 		return func(tx store.Tx, now time.Time) error {
-			c := &call{manager: f, r: r, body: body, tx: tx, now: now.UTC(), write: write}
+			c := &call{manager: f, o: o, r: r, body: body, tx: tx, now: now.UTC(), write: write}
 			if err := c.advance(); err != nil {
 				return err
 			}

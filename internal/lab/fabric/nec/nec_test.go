@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/face"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/nec"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
@@ -21,7 +22,7 @@ import (
 func TestResources(t *testing.T) {
 	t.Parallel()
 
-	r := newRig(t, nec.Options{})
+	r := newRig(t, face.CDIM{})
 	d := r.gpus("A100")[0]
 
 	all := r.entries("/resources?detail=true")
@@ -74,7 +75,7 @@ func TestResources(t *testing.T) {
 func TestApply_connectsAndDisconnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nec.Options{})
+		r := newRig(t, face.CDIM{})
 		d, id := r.gpus("L40S")[1], machine.ID(1)
 
 		job := r.order("connect", id, d.ID)
@@ -127,7 +128,7 @@ func TestApply_connectsAndDisconnects(t *testing.T) {
 func TestApply_steps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nec.Options{})
+		r := newRig(t, face.CDIM{})
 		d, a, b := r.gpus("A100")[0], machine.ID(0), machine.ID(1)
 
 		r.order("connect", a, d.ID)
@@ -236,7 +237,7 @@ func TestApply_failures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nec.Options{})
+				r := newRig(t, face.CDIM{})
 				job := c.order(r)
 
 				time.Sleep(time.Minute)
@@ -262,7 +263,7 @@ func TestApply_failures(t *testing.T) {
 func TestApply_oneAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nec.Options{})
+		r := newRig(t, face.CDIM{})
 		gpus := r.gpus("A100")
 
 		r.order("connect", machine.ID(0), gpus[0].ID)
@@ -314,7 +315,7 @@ func TestApply_suspended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nec.Options{})
+				r := newRig(t, face.CDIM{})
 				d := r.gpus("A100")[0]
 				r.do(func(tx store.Tx, _ time.Time) error { return nec.Arm(tx, nec.Outcome{Status: nec.Suspended}) })
 
@@ -366,7 +367,7 @@ func TestApply_canceled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nec.Options{})
+				r := newRig(t, face.CDIM{})
 				gpus, id := r.gpus("A100"), machine.ID(0)
 
 				job := text(r.ask(http.StatusAccepted, http.MethodPost, "/layout-apply", `{"procedures":[
@@ -404,7 +405,7 @@ func TestApply_canceled(t *testing.T) {
 func TestProduct(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nec.Options{Product: true, NoUUID: true})
+		r := newRig(t, face.CDIM{Product: true, NoUUID: true})
 		d, id := r.gpus("A100")[0], machine.ID(2)
 
 		var source, destination string
@@ -449,7 +450,7 @@ func TestProduct(t *testing.T) {
 func TestBareMachines_areNoNodes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nec.Options{Bare: true})
+		r := newRig(t, face.CDIM{Bare: true})
 
 		r.ask(http.StatusNotFound, http.MethodGet, "/nodes/"+machine.ID(0), "")
 
@@ -494,7 +495,7 @@ var bodies = map[string]string{
 func TestApply_strictBodies(t *testing.T) {
 	t.Parallel()
 
-	r := newRig(t, nec.Options{})
+	r := newRig(t, face.CDIM{})
 
 	for name, body := range bodies {
 		t.Run(name, func(t *testing.T) {
@@ -527,7 +528,7 @@ func FuzzApply(f *testing.F) {
 	f.Add(`{"procedures":[{"operationID":1,"operation":"boot","targetDeviceID":"`+machine.ID(0)+`","dependencies":[]}]}`, false)
 
 	f.Fuzz(func(t *testing.T, body string, product bool) {
-		r := newRig(t, nec.Options{Product: product})
+		r := newRig(t, face.CDIM{Product: product})
 		w := httptest.NewRecorder()
 		r.h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/cdim/api/v1/layout-apply", strings.NewReader(body)))
 

@@ -28,7 +28,7 @@ type rig struct {
 	h   http.Handler
 }
 
-func newRig(t testing.TB, o nec.Options) *rig {
+func newRig(t testing.TB, o face.CDIM) *rig {
 	t.Helper()
 
 	env := &face.Env{
@@ -39,7 +39,9 @@ func newRig(t testing.TB, o nec.Options) *rig {
 		},
 	}
 
-	return &rig{TB: t, env: env, h: nec.New(o)(env)}
+	env.Tune(func(t *face.Tuning) { t.CDIM = o })
+
+	return &rig{TB: t, env: env, h: nec.New(env)}
 }
 
 // ask does a request and expects a status.
