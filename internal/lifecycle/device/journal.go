@@ -13,19 +13,21 @@ import (
 // Intent is an order as it was written down before it was given. It outlives the process:
 // Terraform writes its state only when a verb returns.
 type Intent struct {
-	ID       string    `json:"id"`
-	Fabric   string    `json:"fabric"`
-	Machine  string    `json:"machine"`
-	Type     string    `json:"type"`
-	Model    string    `json:"model"`
-	Resource string    `json:"resource"`
-	Before   []Known   `json:"before"` // devices of the kind that were there
-	Chosen   string    `json:"chosen,omitempty"`
-	Task     string    `json:"task,omitempty"`
-	At       time.Time `json:"at"`
-	Got      *Known    `json:"got,omitempty"` // the device that came; nil: not known yet
-	Run      string    `json:"run"`           // the run that gave the order, see [Journal]
-	PID      int       `json:"pid"`
+	ID       string `json:"id"`
+	Fabric   string `json:"fabric"`
+	Machine  string `json:"machine"`
+	Type     string `json:"type"`
+	Model    string `json:"model"`
+	Resource string `json:"resource"`
+	// Fingerprint is that of the configuration: see Wanted.fingerprint.
+	Fingerprint string    `json:"fingerprint"`
+	Before      []Known   `json:"before"` // devices of the kind that were there
+	Chosen      string    `json:"chosen,omitempty"`
+	Task        string    `json:"task,omitempty"`
+	At          time.Time `json:"at"`
+	Got         *Known    `json:"got,omitempty"` // the device that came; nil: not known yet
+	Run         string    `json:"run"`           // the run that gave the order, see [Journal]
+	PID         int       `json:"pid"`
 }
 
 // Known are the ids of a device that somebody knew.

@@ -5,6 +5,10 @@ package device
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -105,6 +109,7 @@ type Wanted struct {
 	Size      int
 	Policy    Policy
 	Hosts     []Host // candidates, in order of preference
+	Former    []Host // taken out of the list: devices on them go
 	OtherSpec *Spec
 
 	ForceDetach bool // do not ask whether the device is in use
@@ -121,13 +126,27 @@ type Wanted struct {
 
 // host returns the host with a machine id.
 func (w Wanted) host(machineID string) (Host, bool) {
-	for _, h := range w.Hosts {
+	for _, h := range append(w.Hosts[:len(w.Hosts):len(w.Hosts)], w.Former...) {
 		if SameMachine(h.MachineID, machineID) {
 			return h, true
 		}
 	}
 
 	return Host{}, false
+}
+
+// fingerprint tells one configuration from another: kind, policy and hosts, not the size.
+func (w Wanted) fingerprint() string {
+	var hosts []string
+	for _, h := range w.Hosts {
+		hosts = append(hosts, strings.ToLower(h.MachineID))
+	}
+
+	slices.Sort(hosts)
+
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{w.Type, w.Model, string(w.Policy)}, hosts...), "\x00")))
+
+	return hex.EncodeToString(sum[:8])
 }
 
 // Node is what happens on the operating system of one host, for one type of device. It
