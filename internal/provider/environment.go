@@ -36,9 +36,21 @@ const (
 	envRamdisk    = "DEPLOY_RAMDISK_URL"
 	envISO        = "DEPLOY_ISO_URL"
 	envNamespace  = "METAL3_NAMESPACE"
-	envOwnerID    = "METAL3_OWNER_ID"
-	envLab        = "METAL3_LAB"
-	envLabTrace   = "METAL3_LAB_TRACE"
+
+	envFabricType     = "METAL3_FABRIC_TYPE"
+	envFabricEndpoint = "METAL3_FABRIC_ENDPOINT"
+	envFabricTenant   = "METAL3_FABRIC_TENANT_ID"
+	envFabricCluster  = "METAL3_FABRIC_CLUSTER_ID"
+	envFabricRealm    = "METAL3_FABRIC_REALM"
+	envFabricClient   = "METAL3_FABRIC_CLIENT_ID"
+	envFabricSecret   = "METAL3_FABRIC_CLIENT_SECRET" //nolint:gosec // the name of a variable
+	envFabricUsername = "METAL3_FABRIC_USERNAME"
+	envFabricPassword = "METAL3_FABRIC_PASSWORD" //nolint:gosec // the name of a variable
+	envFabricCACert   = "METAL3_FABRIC_CA_CERT_FILE"
+
+	envOwnerID  = "METAL3_OWNER_ID"
+	envLab      = "METAL3_LAB"
+	envLabTrace = "METAL3_LAB_TRACE"
 )
 
 // reader reads attributes with the environment behind them.
@@ -128,6 +140,17 @@ func (r *reader) duration(v types.String, at path.Path, name string) time.Durati
 	}
 
 	return d
+}
+
+// texts returns a set of words; nothing in the environment stands in for it.
+func (r *reader) texts(v types.Set, at path.Path) []string {
+	if v.IsUnknown() || value.HasUnknown(v) {
+		r.unknown = append(r.unknown, at.String())
+
+		return nil
+	}
+
+	return value.GoStrings(v)
 }
 
 // url returns the attribute, else the variable, of which the form is checked here.

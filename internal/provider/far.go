@@ -7,25 +7,44 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/onironic"
 )
 
-// reach makes the client of the far side that the settings name. It is the only place that
-// knows of the lab.
+// This file is the only place that knows of the lab. Callers hold the lock of the services.
+
+// embedded returns the one lab that plays all far sides; nil where there is none.
+func (s *services) embedded() (*lab.Lab, error) {
+	set := s.settings.lab
+	if set == nil || s.lab != nil {
+		return s.lab, nil
+	}
+
+	far, err := lab.Open(lab.Options{Dir: set.dir, Machines: set.machines, Pace: set.pace, Trace: set.trace})
+	if err != nil {
+		return nil, fmt.Errorf("open the lab in %s: %w", set.dir, err)
+	}
+
+	s.lab = far
+
+	return far, nil
+}
+
+// reach makes the client of the Ironic that the settings name.
 func (s *services) reach() (host.Backend, error) {
 	cfg := s.config()
 	s.bmcs = cfg.Transport
 
-	switch set := s.settings.lab; {
-	case set != nil:
-		far, err := lab.Open(lab.Options{Dir: set.dir, Machines: set.machines, Pace: set.pace, Trace: set.trace})
-		if err != nil {
-			return nil, fmt.Errorf("open the lab in %s: %w", set.dir, err)
-		}
+	far, err := s.embedded()
 
+	switch {
+	case err != nil:
+		return nil, err
+	case far != nil:
 		cfg.Endpoint, cfg.Auth, cfg.Transport = lab.Endpoint, ironic.NoAuth, far.Transport()
 		cfg.Username, cfg.Password, cfg.Cloud = "", "", ""
 		s.bmcs = far.Transport()
@@ -43,4 +62,60 @@ func (s *services) reach() (host.Backend, error) {
 	}
 
 	return onironic.New(client), nil
+}
+
+// reachFabric makes the client of the fabric manager that the settings name.
+func (s *services) reachFabric() (fabric.Fabric, error) {
+	cfg := s.fabricConfig()
+
+	far, err := s.embedded()
+
+	switch {
+	case err != nil:
+		return nil, err
+	case far != nil:
+		labFabric(&cfg, s.settings.lab.fabricType, far)
+	case cfg.Endpoint == "":
+		return nil, errNoFabric
+	}
+
+	client, err := newFabric(cfg)
+	if wrong := (*fabric.ConfigError)(nil); errors.As(err, &wrong) {
+		return nil, fmt.Errorf("fabric.%w", wrong)
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("make the client of the fabric manager: %w", err)
+	}
+
+	return client, nil
+}
+
+// labFabric turns a configuration to the lab's fabric.
+func labFabric(cfg *fabric.Config, kind string, far *lab.Lab) {
+	cfg.Type, cfg.Transport = kind, far.Transport()
+	cfg.CACertFile, cfg.CACertPEM, cfg.TLSServerName, cfg.Insecure, cfg.AllowPlainHTTP = "", "", "", false, true
+}
+
+// newFabric and fabricTypes stand in until the drivers are there.
+func newFabric(fabric.Config) (fabric.Fabric, error) { return nil, errors.New("no driver yet") }
+
+func fabricTypes() []string { return []string{"fti_fm", "fti_cm", "nec_cdim", "redfish"} }
+
+// reachNodes returns what counts where a connection to a machine says nothing.
+func (s *services) reachNodes() (remote.Config, error) {
+	cfg := s.settings.ssh
+
+	far, err := s.embedded()
+
+	switch {
+	case err != nil:
+		return remote.Config{}, err
+	case far != nil:
+		cfg.Dial = far.Dial
+	case s.options.nodes != nil:
+		cfg = *s.options.nodes
+	}
+
+	return cfg, nil
 }

@@ -18,9 +18,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	hostsource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/host"
 	hostssource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/hosts"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/functions"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
 )
@@ -46,17 +49,31 @@ type metal3 struct {
 type options struct {
 	transport http.RoundTripper
 	backend   host.Backend
+	desk      *device.Desk
+	fabric    *fabric.Config
+	nodes     *remote.Config
 	env       func(string) string
 }
 
 // Option changes where a provider gets something from.
 type Option func(*options)
 
-// WithTransport sends the requests to Ironic through a transport instead of the network.
+// WithTransport sends the requests to Ironic and to the fabric manager through a transport
+// instead of the network.
 func WithTransport(t http.RoundTripper) Option { return func(o *options) { o.transport = t } }
 
 // WithBackend gives rooms a backend instead of the one that the configuration names.
 func WithBackend(b host.Backend) Option { return func(o *options) { o.backend = b } }
+
+// WithDesk gives rooms a desk instead of one on the fabric that the configuration names.
+func WithDesk(d *device.Desk) Option { return func(o *options) { o.desk = d } }
+
+// WithFabric names the fabric manager of a configuration that names none.
+func WithFabric(cfg fabric.Config) Option { return func(o *options) { o.fabric = &cfg } }
+
+// WithNodes replaces what counts where a connection to a machine says nothing, and with Dial
+// the network to machines.
+func WithNodes(cfg remote.Config) Option { return func(o *options) { o.nodes = &cfg } }
 
 // WithEnvironment replaces the environment.
 func WithEnvironment(env func(string) string) Option { return func(o *options) { o.env = env } }
@@ -96,7 +113,7 @@ func (p *metal3) Configure(ctx context.Context, req provider.ConfigureRequest, r
 		return
 	}
 
-	if len(settings.unknown) > 0 && req.ClientCapabilities.DeferralAllowed {
+	if len(settings.unknown)+len(settings.unknownFabric) > 0 && req.ClientCapabilities.DeferralAllowed {
 		resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
 	}
 

@@ -13,10 +13,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
+
+// maxGPUs is how many GPUs of a model a lab may have.
+const maxGPUs = 10000
 
 // imageSchemes are where Ironic can fetch a deploy image from.
 var imageSchemes = []string{"http", "https", "file", "glance"}
@@ -44,6 +48,18 @@ func (p *metal3) Schema(_ context.Context, _ provider.SchemaRequest, resp *provi
 				MarkdownDescription: "Credentials of the machines' management controllers (BMCs) for hosts that give none. They are never in the state.",
 				Attributes:          bmcAttributes(),
 			},
+			"fabric": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "Where the manager of a composable fabric is, which attaches devices of a pool to machines, and how to talk to it. Nobody is called " +
+					"before a resource or data source needs it. Several fabrics are several provider blocks (`alias`).",
+				Attributes: fabricAttributes(),
+			},
+			"ssh": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "How to log in to machines, for connections that do not say it. What is here is never in the state, and is there also when a " +
+					"resource is destroyed.",
+				Attributes: sshAttributes(),
+			},
 			"namespace": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Namespace of everything that names none. Environment: `METAL3_NAMESPACE`. Default: `metal3`.",
@@ -58,8 +74,8 @@ func (p *metal3) Schema(_ context.Context, _ provider.SchemaRequest, resp *provi
 			},
 			"lab": schema.SingleNestedAttribute{
 				Optional: true,
-				MarkdownDescription: "Embedded far sides in the place of real ones: an Ironic and machines with BMCs, all inside the provider's process, with a memory " +
-					"on disk. Nothing outside can reach them and nothing real is touched. Environment: `METAL3_LAB` (the directory), which counts only where " +
+				MarkdownDescription: "Embedded far sides in the place of real ones: an Ironic, machines with BMCs, a fabric with devices and its manager, and what the " +
+					"machines show over SSH, all inside the provider's process, with a memory on disk. Nothing outside can reach them and nothing real is touched. Environment: `METAL3_LAB` (the directory), which counts only where " +
 					"neither block nor environment names a real far side.",
 				Attributes: labAttributes(),
 			},
@@ -191,6 +207,18 @@ func labAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "How long one step of a machine or of Ironic takes, such as `1s` or `1ms`. Default: `1s`.",
 			Validators:          []validator.String{value.OptionalDuration()},
+		},
+		"fabric_type": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Which manager the lab's fabric has: `fti_fm`, `fti_cm`, `nec_cdim` or `redfish`. Default: `fti_fm`.",
+			Validators:          []validator.String{stringvalidator.OneOf(append([]string{""}, fabricTypes()...)...)},
+		},
+		"gpus": schema.MapAttribute{
+			Optional: true, ElementType: types.Int64Type,
+			MarkdownDescription: "How many GPUs of which model are in the fabric's pool when the lab begins. Default: `{ A100 = 4, L40S = 4 }`.",
+			Validators: []validator.Map{
+				mapvalidator.KeysAre(stringvalidator.LengthAtLeast(1)), mapvalidator.ValueInt64sAre(int64validator.Between(0, maxGPUs)),
+			},
 		},
 	}
 }

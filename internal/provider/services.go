@@ -17,6 +17,9 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/bmc"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 )
 
@@ -30,6 +33,9 @@ type services struct {
 	mu    sync.Mutex
 	hosts host.Backend
 	bmcs  http.RoundTripper // the lab's, or a test's; nil: the network
+	desk  *device.Desk
+	nodes *remote.Pool
+	lab   *lab.Lab // nil: none, or not needed yet
 }
 
 // errNothing says how to name a far side.

@@ -6,30 +6,27 @@ package provider
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 )
 
 // settings are what the block and the environment say together.
 type settings struct {
 	ironic   ironic.Config
+	fabric   fabricSettings
+	ssh      remote.Config
 	lab      *labSettings // nil: no lab
 	defaults host.Defaults
 
-	unknown         []string // attributes without which nobody can be asked
+	unknown         []string // attributes without which Ironic cannot be asked
+	unknownFabric   []string // attributes without which the fabric cannot be asked
+	unknownSSH      []string // attributes without which no machine can be reached
 	unknownDefaults []string // attributes of defaults that are not known yet
-}
-
-type labSettings struct {
-	dir      string
-	machines int
-	pace     time.Duration
-	trace    string
 }
 
 // What counts where neither block nor environment says anything.
@@ -37,34 +34,39 @@ const (
 	defaultNamespace = "metal3"
 	defaultLimit     = 20
 	defaultAccess    = "auto"
-	defaultLabDir    = ".metal3-lab"
-	defaultMachines  = 8
-	defaultPace      = time.Second
 )
 
 var (
 	ironicPath = path.Root("ironic")
+	fabricPath = path.Root("fabric")
 	bmcPath    = path.Root("bmc")
+	sshPath    = path.Root("ssh")
 	labPath    = path.Root("lab")
 )
 
 // resolve joins the block with the environment. It calls nobody.
 func resolve(ctx context.Context, config model, env func(string) string, diags *diag.Diagnostics) settings {
 	var (
-		s      settings
-		given  = decode(ctx, config.Ironic, unknownIronic, diags)
-		far    = &reader{env: env, diags: diags}
-		extras = &reader{env: env, diags: diags}
+		s          settings
+		read       = func() *reader { return &reader{env: env, diags: diags} }
+		given      = given{decode(ctx, config.Ironic, unknownIronic, diags), decode(ctx, config.Fabric, unknownFabric, diags)}
+		far        = read()
+		composable = read()
+		login      = read()
+		embedded   = read()
+		extras     = read()
 	)
 
 	if diags.HasError() {
 		return s
 	}
 
-	s.ironic = far.ironic(given)
-	s.lab = far.lab(ctx, config, given, s.ironic)
+	s.ironic = far.ironic(given.ironic)
+	s.fabric = composable.fabric(ctx, given.fabric)
+	s.ssh = login.ssh(ctx, config)
+	s.lab = embedded.lab(ctx, config, given, s, len(far.unknown)+len(composable.unknown) > 0)
 
-	extras.defaults(given, &s.defaults)
+	extras.defaults(given.ironic, &s.defaults)
 	extras.bmc(ctx, config, &s.defaults)
 
 	s.defaults.Namespace = extras.text(config.Namespace, path.Root("namespace"), envNamespace)
@@ -73,9 +75,20 @@ func resolve(ctx context.Context, config model, env func(string) string, diags *
 	}
 
 	s.defaults.OwnerID = extras.text(config.OwnerID, path.Root("owner_id"), envOwnerID)
-	s.unknown, s.unknownDefaults = slices.Compact(far.unknown), slices.Compact(extras.unknown)
+	s.unknownDefaults = slices.Compact(extras.unknown)
+
+	// While it is not known whether there is a lab, nobody is asked at all.
+	s.unknown = slices.Compact(slices.Concat(far.unknown, embedded.unknown))
+	s.unknownFabric = slices.Compact(slices.Concat(composable.unknown, embedded.unknown))
+	s.unknownSSH = slices.Compact(slices.Concat(login.unknown, embedded.unknown))
 
 	return s
+}
+
+// given is what the block itself says of far sides, without the environment.
+type given struct {
+	ironic ironicModel
+	fabric fabricModel
 }
 
 // ironic reads how to reach Ironic.

@@ -1,0 +1,109 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fabriccapacity
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/fabricvalue"
+)
+
+// atOnce is how many requests run at a time.
+const atOnce = 4
+
+// capacity is what a pool has of one model, asked on behalf of one machine.
+type capacity struct {
+	typ       string
+	model     string
+	free      fabric.FreeInfo
+	fabricID  string
+	machineID string
+}
+
+// machines are those to ask on behalf of: the one that was named, else one of each fabric.
+// Counts are of a fabric: those of two of its machines are the same devices.
+func machines(ctx context.Context, f fabric.Fabric, id string) ([]fabric.Machine, error) {
+	if id != "" {
+		one, err := f.Machine(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("read machine %s: %w", id, err)
+		}
+
+		return []fabric.Machine{one}, nil
+	}
+
+	all, err := f.Machines(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the machines of %s: %w", f.Endpoint(), err)
+	}
+
+	all = fabricvalue.Present(all)
+	// A machine in trouble may not be answered for: it is the last to ask.
+	slices.SortStableFunc(all, func(a, b fabric.Machine) int { return cmp.Compare(trouble(a), trouble(b)) })
+
+	var out []fabric.Machine
+
+	for _, m := range all {
+		if !slices.ContainsFunc(out, func(o fabric.Machine) bool { return strings.EqualFold(o.FabricID, m.FabricID) }) {
+			out = append(out, m)
+		}
+	}
+
+	slices.SortStableFunc(out, func(a, b fabric.Machine) int { return cmp.Compare(a.FabricID, b.FabricID) })
+
+	return out, nil
+}
+
+func trouble(m fabric.Machine) int {
+	switch m.State {
+	case fabric.Ready:
+		return 0
+	case fabric.Busy:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// free asks for each model on behalf of each machine.
+func free(ctx context.Context, f fabric.Fabric, machines []fabric.Machine, typ string, models []string) ([]capacity, error) {
+	all := make([]capacity, 0, len(machines)*len(models))
+
+	for _, m := range machines {
+		for _, model := range models {
+			all = append(all, capacity{typ: typ, model: model, machineID: m.ID, fabricID: m.FabricID})
+		}
+	}
+
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+
+	for i := range all {
+		one := &all[i]
+
+		group.Go(func() error {
+			info, err := f.Free(ctx, one.machineID, one.typ, one.model)
+			if err != nil {
+				return fmt.Errorf("ask what machine %s could get of %s %s: %w", one.machineID, one.typ, one.model, err)
+			}
+
+			one.free, one.fabricID = info, cmp.Or(info.FabricID, one.fabricID)
+
+			return nil
+		})
+	}
+
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+
+	return all, nil
+}

@@ -1,0 +1,99 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fabricdevices is the data source metal3_fabric_devices: the devices that a fabric has attached to machines.
+package fabricdevices
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/fabricvalue"
+)
+
+var _ datasource.DataSourceWithConfigure = (*devicesDataSource)(nil)
+
+// services is the part of the provider that this data source needs.
+type services interface {
+	Devices(ctx context.Context) (*device.Desk, error)
+}
+
+type devicesDataSource struct{ services services }
+
+// NewDataSource returns the data source.
+func NewDataSource() datasource.DataSource { return &devicesDataSource{} }
+
+// Metadata names the data source.
+func (d *devicesDataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_fabric_devices"
+}
+
+// Configure takes over what the provider offers.
+func (d *devicesDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	if req.ProviderData == nil {
+		return
+	}
+
+	offered, ok := req.ProviderData.(services)
+	if !ok {
+		resp.Diagnostics.AddError("Data source metal3_fabric_devices cannot be used",
+			fmt.Sprintf("The provider offers %T, which has no fabric. This is a bug of the provider; please report it.", req.ProviderData))
+
+		return
+	}
+
+	d.services = offered
+}
+
+// Read lists the attached devices and keeps those that the filter lets through.
+func (d *devicesDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m model
+
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	machines, err := d.machines(ctx, fabric.MachineID(m.MachineID.ValueString()))
+	if err != nil {
+		resp.Diagnostics.Append(fabricvalue.Failure("Devices of the fabric", err))
+
+		return
+	}
+
+	m.Devices = fabricvalue.Devices(m.keep(machines))
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+// machines reads one machine, or all.
+func (d *devicesDataSource) machines(ctx context.Context, id string) ([]fabric.Machine, error) {
+	if d.services == nil {
+		return nil, device.ErrUnknown
+	}
+
+	desk, err := d.services.Devices(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	if id == "" {
+		all, err := desk.Fabric.Machines(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list the machines of %s: %w", desk.Fabric.Endpoint(), err)
+		}
+
+		return all, nil
+	}
+
+	one, err := desk.Fabric.Machine(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read machine %s: %w", id, err)
+	}
+
+	return []fabric.Machine{one}, nil
+}
