@@ -21,8 +21,9 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
-// outOfDevices are the words of managers for an empty pool (seen in public mocks of FM).
-var outOfDevices = []string{"insufficient_resources", "no_available_resources"}
+// outOfDevices are the words of managers for an empty pool (seen in public mocks of FM), with
+// blanks as the only separator.
+var outOfDevices = []string{"insufficient resources", "no available resources"}
 
 // maxRetryAfter bounds what a far side may ask us to wait.
 const maxRetryAfter = 5 * time.Minute
@@ -113,8 +114,10 @@ func listed(codes []string, code string) bool {
 }
 
 func outOf(s said) bool {
+	words := strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(s.code + " " + s.text))
+
 	for _, word := range outOfDevices {
-		if strings.Contains(strings.ToLower(s.code+" "+s.text), word) {
+		if strings.Contains(words, word) {
 			return true
 		}
 	}

@@ -82,6 +82,7 @@ func NumberOf(s string) Number {
 type List[T any] struct {
 	Items   []T
 	Present bool // there was a list, be it empty
+	Null    bool // there was null instead
 	Odd     int  // entries that were skipped, as they were no T; null entries do not count
 }
 
@@ -91,7 +92,7 @@ func (l *List[T]) UnmarshalJSON(raw []byte) error {
 
 	var entries []json.RawMessage
 	if json.Unmarshal(raw, &entries) != nil || entries == nil {
-		if t := bytes.TrimSpace(raw); len(t) > 0 && !bytes.Equal(t, []byte("null")) {
+		if l.Null = bytes.Equal(bytes.TrimSpace(raw), []byte("null")); !l.Null {
 			l.Odd = 1
 		}
 

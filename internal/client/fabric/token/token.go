@@ -30,19 +30,6 @@ const (
 	held = 5 * time.Second
 )
 
-// Token is a proof of who we are, for a short time.
-type Token struct {
-	AccessToken string
-	Type        string    // "Bearer"
-	Expiry      time.Time // zero: not known
-}
-
-// String hides the token.
-func (t Token) String() string { return t.Type + " ***" }
-
-// GoString hides the token.
-func (t Token) GoString() string { return t.String() }
-
 // Source gives tokens. It is safe for concurrent use.
 type Source struct {
 	caller *fabric.Caller
@@ -59,7 +46,10 @@ type Source struct {
 	since   time.Time // when it failed
 }
 
-var _ fabric.Authorizer = (*Source)(nil)
+var (
+	_ fabric.Authorizer  = (*Source)(nil)
+	_ fabric.TokenSource = (*Source)(nil)
+)
 
 // New makes a source that logs in when the first token is needed.
 func New(cfg fabric.Config) (*Source, error) {
@@ -127,13 +117,13 @@ func (s *Source) Drop(ctx context.Context, access string) {
 }
 
 // Token returns a token that is good for now.
-func (s *Source) Token(ctx context.Context) (Token, error) {
+func (s *Source) Token(ctx context.Context) (fabric.Token, error) {
 	t, err := s.get(ctx)
 	if err != nil {
-		return Token{}, err
+		return fabric.Token{}, err
 	}
 
-	return Token{t.AccessToken, t.Type(), t.Expiry}, nil
+	return fabric.Token{AccessToken: t.AccessToken, Type: t.Type(), Expiry: t.Expiry}, nil
 }
 
 func (s *Source) enter(ctx context.Context) error {
