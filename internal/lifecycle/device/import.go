@@ -81,12 +81,8 @@ func (d *Desk) Import(ctx context.Context, id ImportID) (Found, error) {
 		return Found{}, fmt.Errorf("machine %s is no more (status %s): %w", id.Machine, m.Status, fabric.ErrNotFound)
 	}
 
-	found := Found{Type: id.Type, Model: id.Model, Machine: m}
+	found := FoundOn(m, id.Type, id.Model)
 	h := Host{MachineID: m.ID}
-
-	for _, dev := range m.Of(id.Type, id.Model) {
-		found.Devices = append(found.Devices, newRecord(dev, h, Online))
-	}
 
 	for _, want := range id.Devices {
 		dev, ok := m.Find(fabric.Device{FabricID: want})
@@ -110,6 +106,19 @@ func (d *Desk) Import(ctx context.Context, id ImportID) (Found, error) {
 	Order(found.Devices)
 
 	return found, nil
+}
+
+// FoundOn is what an import of all devices of a kind on a machine finds, where the machine is known already.
+func FoundOn(m fabric.Machine, typ, model string) Found {
+	found := Found{Type: typ, Model: model, Machine: m}
+
+	for _, dev := range m.Of(typ, model) {
+		found.Devices = append(found.Devices, newRecord(dev, Host{MachineID: m.ID}, Online))
+	}
+
+	Order(found.Devices)
+
+	return found
 }
 
 // inventory lists the devices of a machine for people.

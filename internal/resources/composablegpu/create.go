@@ -1,0 +1,158 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package composablegpu
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+)
+
+// Create implements [resource.Resource].
+func (r *gpuResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer guard(ctx, "create", &resp.Diagnostics)
+
+	var plan model
+
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+
+	desk, ok := r.reach(ctx, &resp.Diagnostics)
+	if !ok {
+		return
+	}
+
+	plan.ID, plan.Endpoint = types.StringValue(uuid.NewString()), types.StringValue(desk.Fabric.Endpoint())
+	plan.check(ctx, &resp.Diagnostics)
+
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	w := r.wanted(ctx, plan, true, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	label := plan.label(ctx)
+	run := &device.Run{Desk: desk, Wanted: w, Log: progress(label)}
+	res := safely(ctx, "create", nil, func() device.Result { return run.Create(ctx) })
+	stopped := interrupted(ctx)
+
+	// The context may have ended; what is known is recorded all the same.
+	ctx = context.WithoutCancel(ctx)
+
+	remark(label, res.Warnings, &resp.Diagnostics)
+	plan.fill(ctx, res.Devices, res.Unmanaged, &resp.Diagnostics)
+	plan.State = types.StringValue(stateOf(plan.Size.ValueInt64(), res.Devices))
+
+	if res.Err() == nil && !stopped {
+		r.record(ctx, plan, &resp.State, resp.Identity, &resp.Diagnostics)
+
+		return
+	}
+
+	said := report{label: label, failures: res.Failures}
+
+	switch {
+	case stopped:
+		said.closing = plan.stands(ctx, res, "The run was interrupted. What is attached stays in the state; the next apply goes on in place.")
+		plan.State = types.StringValue(device.Degraded)
+		said.warnings(&resp.Diagnostics)
+	case plan.OnCreateFailure.ValueString() == failureKeep:
+		said.closing = plan.stands(ctx, res, "The resource stays in the state (on_create_failure = \"keep\"); the next apply goes on in place.")
+		plan.State = types.StringValue(device.Degraded)
+		said.warnings(&resp.Diagnostics)
+	case len(res.Devices) == 0:
+		// Without anything of ours on the fabric there is nothing to taint.
+		said.closing = plan.stands(ctx, res, "Nothing of this apply is left on the fabric and nothing is in the state; apply again when the cause is removed.")
+		said.errors(&resp.Diagnostics)
+
+		return
+	default:
+		said.closing = plan.stands(ctx, res, advice(res.Devices))
+		plan.Size = types.Int64Value(int64(attached(res.Devices)))
+		said.errors(&resp.Diagnostics)
+	}
+
+	r.record(ctx, plan, &resp.State, resp.Identity, &resp.Diagnostics)
+}
+
+// stands is the last diagnostic of a failed verb: how many devices there are, which, and
+// how to go on.
+func (m model) stands(ctx context.Context, res device.Result, how string) [2]string {
+	var b strings.Builder
+
+	fmt.Fprintf(&b, "Of %s wanted, %d stand.", count(int(m.Size.ValueInt64())), len(res.Devices))
+
+	for _, d := range res.Devices {
+		fmt.Fprintf(&b, "\n%s on machine %s is %s.", d.Label(), d.MachineID, d.State)
+	}
+
+	return [2]string{"Incomplete: " + m.label(ctx), b.String() + "\n" + how}
+}
+
+// advice says what a replacement costs after a failed create, and how to go on instead.
+func advice(devices []device.Record) string {
+	return "Terraform marks the resource as tainted: the next apply detaches " + count(len(devices)) + ", whatever uses them, and attaches all anew, which takes the fabric " +
+		"from seconds to minutes a device. To go on from here instead, run `terraform untaint` with the address shown above, then apply: the plan is an update in place that attaches only what is missing."
+}
+
+// reach returns the desk of the fabric, or says in words why there is none.
+func (r *gpuResource) reach(ctx context.Context, diags *diag.Diagnostics) (*device.Desk, bool) {
+	if diags.HasError() {
+		return nil, false
+	}
+
+	desk, err := r.far.Devices(ctx)
+	if err != nil {
+		diags.AddError("Fabric cannot be reached", sentence(err))
+
+		return nil, false
+	}
+
+	return desk, true
+}
+
+// record writes state and identity.
+func (r *gpuResource) record(ctx context.Context, m model, state *tfsdk.State, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
+	diags.Append(state.Set(ctx, &m)...)
+	m.identify(ctx, id, diags)
+}
+
+// identify sets the identity where there is none yet. One that is there stays, wherever the
+// devices are by now.
+func (m model) identify(ctx context.Context, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
+	if id == nil {
+		return // the client knows no identities
+	}
+
+	var have identity
+
+	if !id.Raw.IsNull() && id.Raw.IsFullyKnown() {
+		diags.Append(id.Get(ctx, &have)...)
+	}
+
+	if known(have.MachineID) {
+		return
+	}
+
+	var ignored diag.Diagnostics
+
+	machines, _ := m.machines(ctx)
+	if devices := m.records(ctx, &ignored); len(devices) > 0 {
+		machines = []string{devices[0].MachineID}
+	}
+
+	if len(machines) > 0 {
+		diags.Append(id.Set(ctx, identity{types.StringValue(machines[0]), m.Type, m.Model})...)
+	}
+}

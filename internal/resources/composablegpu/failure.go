@@ -1,0 +1,170 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package composablegpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+)
+
+// report says what failed, one diagnostic a failure, and what follows from all of them.
+type report struct {
+	label    string // of the resource
+	failures []*device.Failure
+	closing  [2]string // summary and detail of the last diagnostic; empty: none
+}
+
+// errors makes the report errors.
+func (r report) errors(diags *diag.Diagnostics) {
+	for _, f := range r.failures {
+		summary, detail := r.words(f)
+
+		if at, ok := blame(f.Err); ok {
+			diags.AddAttributeError(at, summary, detail)
+		} else {
+			diags.AddError(summary, detail)
+		}
+	}
+
+	if r.closing[0] != "" {
+		diags.AddError(r.closing[0], r.closing[1])
+	}
+}
+
+// warnings makes the report warnings: the resource is kept as it is.
+func (r report) warnings(diags *diag.Diagnostics) {
+	for _, f := range r.failures {
+		summary, detail := r.words(f)
+		diags.AddWarning(summary, detail)
+	}
+
+	if r.closing[0] != "" {
+		diags.AddWarning(r.closing[0], r.closing[1])
+	}
+}
+
+// words say what was being done, to what, for how long, and what the far side said.
+func (r report) words(f *device.Failure) (summary, detail string) {
+	where := r.label
+	if f.Host != "" && !strings.Contains(where, f.Host) {
+		where += ", " + f.Host
+	}
+
+	summary = capital(f.Step) + " failed: " + where
+
+	var b strings.Builder
+
+	if f.Device != "" {
+		b.WriteString("Device " + f.Device + ": ")
+	}
+
+	b.WriteString(sentence(f.Err))
+
+	if f.Elapsed >= time.Second {
+		fmt.Fprintf(&b, " This was %s after the step began.", f.Elapsed.Round(time.Second))
+	}
+
+	if f.Advice != "" {
+		b.WriteString("\n" + sentenceOf(f.Advice))
+	}
+
+	return summary, b.String()
+}
+
+// blame is the attribute that decides about a failure, where one does.
+func blame(err error) (path.Path, bool) {
+	for _, one := range []struct {
+		reason error
+		at     path.Path
+	}{
+		{device.ErrExisting, path.Root("existing_devices")},
+		{device.ErrExclusive, path.Root("exclusive_models")},
+		{device.ErrInUse, path.Root("force_detach")},
+		{device.ErrUnreachable, pathHosts},
+		{device.ErrNoHost, pathHosts},
+		{device.ErrClaimed, pathHosts},
+		{fabric.ErrCapacity, pathSize},
+	} {
+		if errors.Is(err, one.reason) {
+			return one.at, true
+		}
+	}
+
+	return path.Empty(), false
+}
+
+// interrupted reports whether the user asked Terraform to stop.
+func interrupted(ctx context.Context) bool {
+	return ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled)
+}
+
+// remark adds what a person should know about a run.
+func remark(label string, all []string, diags *diag.Diagnostics) {
+	for _, w := range all {
+		diags.AddWarning(capital(label), sentenceOf(w))
+	}
+}
+
+// progress is what a run says while it goes on.
+func progress(label string) func(ctx context.Context, words string) {
+	return func(ctx context.Context, words string) { tflog.Info(ctx, words, map[string]any{"resource": label}) }
+}
+
+// errPanic marks a bug of ours that did not end the process.
+var errPanic = errors.New("bug in the provider, please report it")
+
+// safely does a run of which a panic is a failure like others: it would end the process, and
+// with it everything that other resources are doing. have are the devices that are known anyhow.
+func safely(ctx context.Context, step string, have []device.Record, do func() device.Result) (res device.Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			tflog.Error(ctx, "panic", map[string]any{"step": step, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})
+
+			res = device.Result{Devices: have, Asked: true, Failures: []*device.Failure{{
+				Step: step, Err: fmt.Errorf("%w: %v", errPanic, p),
+				Advice: "What had been ordered from the fabric is in the journal; the next apply looks before it orders anything",
+			}}}
+		}
+	}()
+
+	return do()
+}
+
+// guard is [safely] for all else that a verb does. It must be deferred itself.
+func guard(ctx context.Context, verb string, diags *diag.Diagnostics) {
+	if p := recover(); p != nil {
+		tflog.Error(ctx, "panic", map[string]any{"verb": verb, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})
+		diags.AddError("Bug in the provider", fmt.Sprintf("The %s of a composable GPU resource ended in a panic; please report this: %v", verb, p))
+	}
+}
+
+// sentence makes an error a sentence.
+func sentence(err error) string { return value.Sentence(err) }
+
+// sentenceOf makes a text a sentence.
+func sentenceOf(s string) string { return value.Sentence(errors.New(s)) }
+
+// capital makes the first letter of a text a capital.
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return s
+	}
+
+	return string(unicode.ToUpper(first)) + s[size:]
+}

@@ -1,0 +1,62 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package composablegpu
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+)
+
+// rule is a validator made of one function over a known string.
+type rule struct {
+	summary, describe string
+	of                func(string) error
+}
+
+func (r rule) Description(context.Context) string             { return r.describe }
+func (r rule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
+
+func (r rule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if !known(req.ConfigValue) {
+		return
+	}
+
+	if err := r.of(req.ConfigValue.ValueString()); err != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, r.summary, sentence(err))
+	}
+}
+
+// modelName refuses what no fabric can have as a model. Fabrics compare models letter by
+// letter, so a blank that was copied along would find nothing.
+func modelName() validator.String {
+	return rule{"Invalid model", "the model as the fabric spells it, without blanks around it", func(s string) error {
+		switch {
+		case strings.TrimSpace(s) == "":
+			return errors.New("the model is empty")
+		case strings.TrimSpace(s) != s:
+			return errors.New("the model has blanks around it; the fabric would not find it")
+		default:
+			return nil
+		}
+	}}
+}
+
+// machineID refuses what is no id of a machine.
+func machineID() validator.String {
+	return rule{"Invalid machine id", "the id of a machine in the fabric", func(s string) error {
+		switch id := fabric.MachineID(s); {
+		case id == "":
+			return errors.New("the id of the machine is empty")
+		case strings.ContainsAny(id, " \t\r\n"):
+			return errors.New("the id of a machine has no blanks")
+		default:
+			return nil
+		}
+	}}
+}
