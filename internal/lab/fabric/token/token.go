@@ -138,6 +138,12 @@ func (s service) token(w http.ResponseWriter, r *http.Request) {
 			s.issue(w, "")
 		}
 	case refresh + "_token":
+		if form.Get("refresh_token") == "" {
+			face.JSON(w, http.StatusBadRequest, refusal("invalid_request", "No refresh token"))
+
+			return
+		}
+
 		s.issue(w, form.Get("refresh_token"))
 	default:
 		face.JSON(w, http.StatusBadRequest, refusal("unsupported_grant_type", "Unsupported grant_type "+strconv.Quote(grant)))
