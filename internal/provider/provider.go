@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -26,6 +27,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/composablegpu"
 )
 
 // Address is the source address of the provider, as it stands in required_providers.
@@ -35,8 +37,9 @@ const Address = "terraform-metal3/" + typeName
 const typeName = "metal3"
 
 var (
-	_ provider.Provider              = (*metal3)(nil)
-	_ provider.ProviderWithFunctions = (*metal3)(nil)
+	_ provider.Provider                  = (*metal3)(nil)
+	_ provider.ProviderWithFunctions     = (*metal3)(nil)
+	_ provider.ProviderWithListResources = (*metal3)(nil)
 )
 
 type metal3 struct {
@@ -121,6 +124,7 @@ func (p *metal3) Configure(ctx context.Context, req provider.ConfigureRequest, r
 	p.served.Store(served)
 	resp.ResourceData = served
 	resp.DataSourceData = served
+	resp.ListResourceData = served
 }
 
 // Functions lists the functions.
@@ -128,7 +132,12 @@ func (p *metal3) Functions(context.Context) []func() function.Function { return 
 
 // Resources lists the resources.
 func (p *metal3) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{baremetalhost.NewResource}
+	return []func() resource.Resource{baremetalhost.NewResource, composablegpu.NewResource}
+}
+
+// ListResources lists what can be listed.
+func (p *metal3) ListResources(context.Context) []func() list.ListResource {
+	return []func() list.ListResource{composablegpu.NewListResource}
 }
 
 // DataSources lists the data sources.

@@ -10,8 +10,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -60,12 +58,10 @@ func (r report) warnings(diags *diag.Diagnostics) {
 
 // words say what was being done, to what, for how long, and what the far side said.
 func (r report) words(f *device.Failure) (summary, detail string) {
-	where := r.label
-	if f.Host != "" && !strings.Contains(where, f.Host) {
-		where += ", " + f.Host
+	summary = r.label + ": step \"" + f.Step + "\" failed"
+	if f.Host != "" {
+		summary += " on " + f.Host
 	}
-
-	summary = capital(f.Step) + " failed: " + where
 
 	var b strings.Builder
 
@@ -116,7 +112,7 @@ func interrupted(ctx context.Context) bool {
 // remark adds what a person should know about a run.
 func remark(label string, all []string, diags *diag.Diagnostics) {
 	for _, w := range all {
-		diags.AddWarning(capital(label), sentenceOf(w))
+		diags.AddWarning(label, sentenceOf(w))
 	}
 }
 
@@ -158,13 +154,3 @@ func sentence(err error) string { return value.Sentence(err) }
 
 // sentenceOf makes a text a sentence.
 func sentenceOf(s string) string { return value.Sentence(errors.New(s)) }
-
-// capital makes the first letter of a text a capital.
-func capital(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return s
-	}
-
-	return string(unicode.ToUpper(first)) + s[size:]
-}

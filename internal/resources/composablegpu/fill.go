@@ -92,10 +92,11 @@ func online(devices []device.Record) bool {
 	return true
 }
 
-// pending reports whether an apply can bring a device further: it was left on its way.
+// pending reports whether an apply has to do with a device: it was left on its way, or did
+// not work and is tried again.
 func pending(devices []device.Record) bool {
 	for _, d := range devices {
-		if d.State == device.Attaching || d.State == device.Detaching {
+		if d.State == device.Attaching || d.State == device.Detaching || d.State == device.Failed {
 			return true
 		}
 	}

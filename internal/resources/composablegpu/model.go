@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 )
 
 // model is the resource in Go. Nested objects stay framework values, because at plan a
@@ -186,9 +188,13 @@ func minus(a, b []string) []string {
 
 // label names the resource to people: what, and where. The provider does not know its address.
 func (m model) label(ctx context.Context) string {
-	what := strings.TrimSpace(m.Type.ValueString() + " " + m.Model.ValueString())
-	if !known(m.Model) {
-		what = strings.TrimSpace(m.Type.ValueString() + " devices")
+	what := map[string]string{device.GPU: "GPU", device.CXLMemory: "CXL memory"}[m.Type.ValueString()]
+
+	switch {
+	case what == "":
+		what = "Devices"
+	case m.Model.ValueString() != "":
+		what += " " + m.Model.ValueString()
 	}
 
 	var ignored diag.Diagnostics

@@ -24,16 +24,24 @@ func nodeAttribute() schema.Attribute {
 	}
 }
 
-// connection says how to reach a host; false where it is not to be reached at all.
-func connection(ctx context.Context, node types.Object, defaults remote.Config, at path.Path, diags *diag.Diagnostics) (remote.Config, bool) {
+// connected reports whether a host is to be reached at all.
+func connected(ctx context.Context, node types.Object, diags *diag.Diagnostics) bool {
 	if !known(node) {
-		return remote.Config{}, false
+		return false
 	}
 
 	m, d := connectionvalue.Decode(ctx, node)
 	diags.Append(d...)
 
-	if d.HasError() || m.Type.ValueString() == connectionvalue.None {
+	return !d.HasError() && m.Type.ValueString() != connectionvalue.None
+}
+
+// connection says how to reach a host.
+func connection(ctx context.Context, node types.Object, defaults remote.Config, at path.Path, diags *diag.Diagnostics) (remote.Config, bool) {
+	m, d := connectionvalue.Decode(ctx, node)
+	diags.Append(d...)
+
+	if d.HasError() {
 		return remote.Config{}, false
 	}
 

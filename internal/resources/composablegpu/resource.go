@@ -39,7 +39,7 @@ type services interface {
 	// connects at the first need.
 	Node(ctx context.Context, cfg remote.Config, deviceType string) (device.Node, error)
 	// SSHDefaults are the provider-wide values that a connection falls back to.
-	SSHDefaults() remote.Config
+	SSHDefaults(ctx context.Context) (remote.Config, error)
 }
 
 type gpuResource struct{ far services }

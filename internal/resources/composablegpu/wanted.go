@@ -64,7 +64,18 @@ func (r *gpuResource) hosts(ctx context.Context, m model, connect bool, diags *d
 
 // node is nil where a host has no connection.
 func (r *gpuResource) node(ctx context.Context, h hostModel, typ string, at path.Path, diags *diag.Diagnostics) device.Node {
-	cfg, ok := connection(ctx, h.Node, r.far.SSHDefaults(), at, diags)
+	if !connected(ctx, h.Node, diags) {
+		return nil
+	}
+
+	defaults, err := r.far.SSHDefaults(ctx)
+	if err != nil {
+		diags.AddAttributeError(at, "Connection to "+h.label()+" cannot be made yet", sentence(err))
+
+		return nil
+	}
+
+	cfg, ok := connection(ctx, h.Node, defaults, at, diags)
 	if !ok {
 		return nil
 	}

@@ -1,0 +1,42 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu/onssh"
+)
+
+// SSHDefaults are what counts where a connection to a machine says nothing.
+func (s *services) SSHDefaults(ctx context.Context) (remote.Config, error) {
+	_, defaults, err := s.Nodes(ctx)
+
+	return defaults, err
+}
+
+// Node returns what happens on the operating system of one host for a type of device, over
+// the connection that all rooms share. It connects at the first need.
+func (s *services) Node(ctx context.Context, cfg remote.Config, deviceType string) (device.Node, error) {
+	pool, _, err := s.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	host, err := pool.Host(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connection to %s: %w", cfg.Host, err)
+	}
+
+	if deviceType != device.GPU {
+		// What CXL memory needs of an operating system is left to it: nobody has shown a way
+		// that is right on every kernel.
+		return nil, nil //nolint:nilnil // no node: nothing is done on the host
+	}
+
+	return device.GPUNode(onssh.New(host)), nil
+}
