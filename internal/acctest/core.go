@@ -32,6 +32,8 @@ type Core struct {
 	Options []provider.Option
 	// Tainted says that a create failed: the next apply replaces the object.
 	Tainted bool
+	// Replaces says that a plan may replace the object; it is planned only, never applied.
+	Replaces bool
 
 	t        *testing.T
 	typeName string
@@ -46,9 +48,14 @@ type Core struct {
 func (l Lab) Core(t *testing.T, typeName string) *Core {
 	t.Helper()
 
-	c := &Core{
-		Provider: Map{"ironic": Map{"endpoint": lab.Endpoint, "auth": "noauth"}}, Options: l.options(), t: t, typeName: typeName,
-	}
+	return NewCore(t, typeName, Map{"ironic": Map{"endpoint": lab.Endpoint, "auth": "noauth"}}, l.options()...)
+}
+
+// NewCore returns a core that knows one resource of a provider.
+func NewCore(t *testing.T, typeName string, block Map, options ...provider.Option) *Core {
+	t.Helper()
+
+	c := &Core{Provider: block, Options: options, t: t, typeName: typeName}
 	c.schema = c.serve().Schema().ResourceSchemas[typeName]
 
 	kind, ok := c.schema.ValueType().(tftypes.Object)
@@ -300,13 +307,17 @@ func (c *Core) planChange(ctx context.Context, s *providertest.Server, o *Outcom
 	}
 
 	p := planned{prior, c.value(resp.PlannedState), resp.PlannedPrivate, resp.PlannedIdentity}
-	if len(resp.RequiresReplace) > 0 {
-		c.t.Errorf("the plan replaces for %v: this resource never does", resp.RequiresReplace)
+	if len(resp.RequiresReplace) > 0 && !c.Replaces {
+		c.t.Errorf("the plan replaces for %v: nothing asks for that", resp.RequiresReplace)
 	}
 
 	o.Planned, _ = providertest.Plain(p.state).(Map)
 	o.Changed = changed(prior, p.state)
 	o.Action = action(prior, p.state, o.Changed)
+
+	if len(resp.RequiresReplace) > 0 {
+		o.Action = "replace"
+	}
 
 	for _, wrong := range checkPlan(c.schema, prior, config, p.state) {
 		c.t.Errorf("Terraform calls this plan invalid: %s", wrong)

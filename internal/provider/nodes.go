@@ -12,6 +12,11 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu/onssh"
 )
 
+// WithNode gives rooms nodes instead of connections to hosts.
+func WithNode(node func(cfg remote.Config, deviceType string) device.Node) Option {
+	return func(o *options) { o.node = node }
+}
+
 // SSHDefaults are what counts where a connection to a machine says nothing.
 func (s *services) SSHDefaults(ctx context.Context) (remote.Config, error) {
 	_, defaults, err := s.Nodes(ctx)
@@ -22,6 +27,10 @@ func (s *services) SSHDefaults(ctx context.Context) (remote.Config, error) {
 // Node returns what happens on the operating system of one host for a type of device, over
 // the connection that all rooms share. It connects at the first need.
 func (s *services) Node(ctx context.Context, cfg remote.Config, deviceType string) (device.Node, error) {
+	if s.options.node != nil {
+		return s.options.node(cfg, deviceType), nil
+	}
+
 	pool, _, err := s.Nodes(ctx)
 	if err != nil {
 		return nil, err

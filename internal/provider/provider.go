@@ -13,16 +13,23 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/actions/gpudrain"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabriccapacity"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabricdevices"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabricmachines"
 	hostsource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/host"
 	hostssource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/hosts"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/ephemerals/fabrictoken"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/functions"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
@@ -55,6 +62,7 @@ type options struct {
 	desk      *device.Desk
 	fabric    *fabric.Config
 	nodes     *remote.Config
+	node      func(cfg remote.Config, deviceType string) device.Node
 	env       func(string) string
 }
 
@@ -124,6 +132,8 @@ func (p *metal3) Configure(ctx context.Context, req provider.ConfigureRequest, r
 	p.served.Store(served)
 	resp.ResourceData = served
 	resp.DataSourceData = served
+	resp.EphemeralResourceData = served
+	resp.ActionData = served
 	resp.ListResourceData = served
 }
 
@@ -142,5 +152,17 @@ func (p *metal3) ListResources(context.Context) []func() list.ListResource {
 
 // DataSources lists the data sources.
 func (p *metal3) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{hostsource.NewDataSource, hostssource.NewDataSource}
+	return []func() datasource.DataSource{
+		fabriccapacity.NewDataSource, fabricdevices.NewDataSource, fabricmachines.NewDataSource, hostsource.NewDataSource, hostssource.NewDataSource,
+	}
+}
+
+// EphemeralResources lists the ephemeral resources.
+func (p *metal3) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return []func() ephemeral.EphemeralResource{fabrictoken.NewEphemeralResource}
+}
+
+// Actions lists the actions.
+func (p *metal3) Actions(context.Context) []func() action.Action {
+	return []func() action.Action{gpudrain.NewAction}
 }
