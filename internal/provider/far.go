@@ -8,9 +8,11 @@ import (
 	"fmt"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/drivers"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
+	labfabric "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/onironic"
 )
@@ -24,7 +26,7 @@ func (s *services) embedded() (*lab.Lab, error) {
 		return s.lab, nil
 	}
 
-	far, err := lab.Open(lab.Options{Dir: set.dir, Machines: set.machines, Pace: set.pace, Trace: set.trace})
+	far, err := lab.Open(lab.Options{Dir: set.dir, Machines: set.machines, Pace: set.pace, Trace: set.trace, GPUs: set.gpus})
 	if err != nil {
 		return nil, fmt.Errorf("open the lab in %s: %w", set.dir, err)
 	}
@@ -79,7 +81,7 @@ func (s *services) reachFabric() (fabric.Fabric, error) {
 		return nil, errNoFabric
 	}
 
-	client, err := newFabric(cfg)
+	client, err := drivers.New(cfg)
 	if wrong := (*fabric.ConfigError)(nil); errors.As(err, &wrong) {
 		return nil, fmt.Errorf("fabric.%w", wrong)
 	}
@@ -93,14 +95,14 @@ func (s *services) reachFabric() (fabric.Fabric, error) {
 
 // labFabric turns a configuration to the lab's fabric.
 func labFabric(cfg *fabric.Config, kind string, far *lab.Lab) {
-	cfg.Type, cfg.Transport = kind, far.Transport()
+	cfg.Type, cfg.Endpoint, cfg.LayoutEndpoint, cfg.Transport = kind, lab.FabricEndpoint, "", far.Transport()
+	cfg.TenantID, cfg.ClusterID = labfabric.Tenant, labfabric.Cluster
+	cfg.Auth = fabric.Auth{
+		Realm: labfabric.Realm, ClientID: labfabric.ClientID, ClientSecret: labfabric.ClientSecret,
+		Username: labfabric.Username, Password: labfabric.Password,
+	}
 	cfg.CACertFile, cfg.CACertPEM, cfg.TLSServerName, cfg.Insecure, cfg.AllowPlainHTTP = "", "", "", false, true
 }
-
-// newFabric and fabricTypes stand in until the drivers are there.
-func newFabric(fabric.Config) (fabric.Fabric, error) { return nil, errors.New("no driver yet") }
-
-func fabricTypes() []string { return []string{"fti_fm", "fti_cm", "nec_cdim", "redfish"} }
 
 // reachNodes returns what counts where a connection to a machine says nothing.
 func (s *services) reachNodes() (remote.Config, error) {

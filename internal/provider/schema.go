@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/drivers"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
@@ -211,7 +212,7 @@ func labAttributes() map[string]schema.Attribute {
 		"fabric_type": schema.StringAttribute{
 			Optional:            true,
 			MarkdownDescription: "Which manager the lab's fabric has: `fti_fm`, `fti_cm`, `nec_cdim` or `redfish`. Default: `fti_fm`.",
-			Validators:          []validator.String{stringvalidator.OneOf(append([]string{""}, fabricTypes()...)...)},
+			Validators:          []validator.String{stringvalidator.OneOf(append([]string{""}, drivers.Names()...)...)},
 		},
 		"gpus": schema.MapAttribute{
 			Optional: true, ElementType: types.Int64Type,

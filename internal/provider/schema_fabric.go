@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/drivers"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
@@ -23,7 +24,7 @@ func fabricAttributes() map[string]schema.Attribute {
 			Optional: true,
 			MarkdownDescription: "Kind of the manager: `fti_fm` (FTI Fabric Manager), `fti_cm` (FTI Cluster Manager), `nec_cdim` (NEC CDIM) or `redfish` (DMTF Redfish " +
 				"composition, also Sunfish). Environment: `METAL3_FABRIC_TYPE`. Default: `fti_fm`.",
-			Validators: []validator.String{stringvalidator.OneOf(append([]string{""}, fabricTypes()...)...)},
+			Validators: []validator.String{stringvalidator.OneOf(append([]string{""}, drivers.Names()...)...)},
 		},
 		"endpoint": plain("Address of the manager: host, host:port, or a URL with an optional base path. Without a scheme it is `https`. " +
 			"Environment: `METAL3_FABRIC_ENDPOINT`."),
