@@ -149,7 +149,7 @@ if ! running "$1"; then
     sh -c "$w" "metal3-remove-$1" "$d/remove" </dev/null >/dev/null 2>&1 &
   fi
 fi
-for pause in 0.1 0.2 0.3 0.4 1; do
+for pause in 0.1 0.2 0.4; do
   sleep "$pause" 2>/dev/null || sleep 1
   if [ ! -e "$d" ]; then echo gone; exit 0; fi
 done
