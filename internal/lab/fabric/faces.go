@@ -8,6 +8,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/face"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/fm"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/nec"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/redfish"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/token"
 )
 
@@ -19,5 +20,6 @@ func faces() map[string]face.New {
 		"fabric_manager":  fm.New,
 		"cluster_manager": cm.New,
 		"cdim":            nec.New,
+		"redfish":         redfish.New,
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"strings"
+	"time"
 )
 
 type (
@@ -19,7 +21,8 @@ type (
 type answer struct {
 	code   int
 	header http.Header
-	body   obj // nil: none
+	body   obj           // nil: none
+	wait   time.Duration // before it is sent
 }
 
 func (a answer) send(w http.ResponseWriter) {
@@ -49,9 +52,12 @@ func (a answer) send(w http.ResponseWriter) {
 
 func noContent() answer { return answer{code: http.StatusNoContent} }
 
-// failure is an error in the shape that Redfish prescribes.
+// failure is an error in the shape that Redfish prescribes. An id without a registry is one
+// of the base registry.
 func failure(code int, id, text string) answer {
-	id = "Base.1.18." + id
+	if !strings.Contains(id, ".") {
+		id = "Base.1.18." + id
+	}
 
 	return answer{code: code, body: obj{"error": obj{
 		"code": id, "message": text,
@@ -79,14 +85,6 @@ func tag(doc obj) string {
 	return `"` + hex.EncodeToString(sum[:6]) + `"`
 }
 
-// resource answers with a document and its ETag.
-func resource(doc obj) answer {
-	t := tag(doc)
-	doc["@odata.etag"] = t
-
-	return answer{code: http.StatusOK, header: http.Header{"Etag": {t}}, body: doc}
-}
-
 func ref(path string) obj { return obj{"@odata.id": path} }
 
 func refs(paths []string) list {
@@ -96,6 +94,14 @@ func refs(paths []string) list {
 	}
 
 	return l
+}
+
+// collection lists resources. Its type is one of the schemas without a version.
+func collection(path, kind string, members []string) obj {
+	return obj{
+		"@odata.id": path, "@odata.type": "#" + kind + "." + kind, "Name": kind,
+		"Members": refs(members), "Members@odata.count": len(members),
+	}
 }
 
 // entity is the head of every resource, joined with what is special about it.

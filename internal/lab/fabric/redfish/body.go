@@ -29,9 +29,9 @@ type blockOrder struct {
 	SystemETag string
 }
 
-// decodeBlockOrder reads the body of the two actions. The schema has a reference for
-// ResourceBlock; some clients send the bare path, and some services take it.
-func decodeBlockOrder(raw []byte, bare bool) (blockOrder, error) {
+// decodeBlockOrder reads the body of the two actions. ResourceBlock is a reference; a bare
+// path, as some clients send it, is refused.
+func decodeBlockOrder(raw []byte) (blockOrder, error) {
 	fields, err := decodeBody(raw)
 	if err != nil {
 		return blockOrder{}, err
@@ -44,9 +44,7 @@ func decodeBlockOrder(raw []byte, bare bool) (blockOrder, error) {
 
 		switch name {
 		case "ResourceBlock":
-			if o.Block, err = decodeRef(value); err != nil && bare {
-				err = json.Unmarshal(value, &o.Block)
-			}
+			o.Block, err = decodeRef(value)
 		case "ResourceBlockETag":
 			err = json.Unmarshal(value, &o.BlockETag)
 		case "ComputerSystemETag":
