@@ -60,6 +60,8 @@ func NormalEndpoint(s string, plain bool) (string, error) {
 		return "", errors.New("must not have a query or a fragment")
 	case u.Hostname() == "":
 		return "", errors.New("names no host")
+	case strings.Contains(u.Host, "%"):
+		return "", errors.New("has a zone or an escape in the name of the host")
 	}
 
 	if err := portOf(u); err != nil {

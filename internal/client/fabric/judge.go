@@ -40,7 +40,7 @@ func (c *Caller) judge(r Request, a Answer, secret redactor) error {
 	}
 
 	if e.Message == "" {
-		e.Message = http.StatusText(a.Status)
+		e.Message = e.Kind.Error()
 	}
 
 	if passes(r, a.Status, e.Kind) {
