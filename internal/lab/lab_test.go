@@ -189,8 +189,9 @@ func TestLab_knowsItsOwnNamesOnly(t *testing.T) {
 	c := open(t, lab.Options{Machines: 2})
 
 	for addr, refused := range map[string]bool{
-		"ironic.lab:80": false, "ironic.lab:6385": false, "node-1.lab:80": false, "images.lab:80": false,
+		"ironic.lab:80": false, "ironic.lab:6385": false, "node-1.lab:80": false, "images.lab:80": false, "fabric.lab:80": false,
 		"node-2.lab:80": true, "node-01.lab:80": true, "example.com:80": true, "127.0.0.1:80": true, "ironic.lab:22": true,
+		"fabric.lab:443": true,
 	} {
 		conn, err := c.l.Dial(context.Background(), "tcp", addr)
 		if (err != nil) != refused {
@@ -204,5 +205,38 @@ func TestLab_knowsItsOwnNamesOnly(t *testing.T) {
 
 	if _, err := c.l.Dial(context.Background(), "tcp", "example.com:80"); !errors.Is(err, lab.ErrNoHost) {
 		t.Errorf("a foreign name: %v", err)
+	}
+}
+
+func TestLab_theFabricIsAsFastAsTheLab(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		add, remove         time.Duration
+		wantAdd, wantRemove time.Duration
+	}{
+		"by itself":       {wantAdd: 2 * time.Minute, wantRemove: time.Minute},
+		"as it is told":   {add: time.Second, remove: time.Hour, wantAdd: time.Second, wantRemove: time.Hour},
+		"in no time":      {add: -1, remove: -1},
+		"one of them not": {remove: -1, wantAdd: 2 * time.Minute},
+	}
+
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			o := lab.Options{Pace: time.Minute, Machines: 2, GPUs: map[string]int{"H100": 1}}
+			o.Fabric.AddTime, o.Fabric.RemoveTime = c.add, c.remove
+
+			far := open(t, o).l.Fabric
+			if h := far.Env().Hardware; h.AddTime != c.wantAdd || h.RemoveTime != c.wantRemove {
+				t.Errorf("add %s, remove %s", h.AddTime, h.RemoveTime)
+			}
+
+			all, err := far.Devices()
+			if err != nil || len(all) != 3 || all[0].Model != "H100" {
+				t.Errorf("devices %+v, %v", all, err)
+			}
+		})
 	}
 }

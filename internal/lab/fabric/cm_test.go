@@ -26,9 +26,9 @@ func increase(model string, count int) string {
 	return fmt.Sprintf(`{"increase_resource_count":{"spec_uuid":%q,"device_count":%d}}`, cm.SpecID("node-0", "gpu", model), count)
 }
 
-func removal(model string, count int, ids ...string) string {
+func removal(count int, ids ...string) string {
 	return fmt.Sprintf(`{"remove_resources":{"spec_uuid":%q,"device_count":%d,"devices":["%s"]}}`,
-		cm.SpecID("node-0", "gpu", model), count, strings.Join(ids, `","`))
+		cm.SpecID("node-0", "gpu", "A100"), count, strings.Join(ids, `","`))
 }
 
 // resize orders of node-0.
@@ -113,15 +113,14 @@ func TestCM_resize(t *testing.T) {
 				time.Sleep(add)
 
 				ids := r.is("2: ADD_COMPLETE ADD_COMPLETE")
-				r.resize(http.StatusBadRequest, removal("A100", 2, ids[0]))
-				r.resize(http.StatusOK, removal("A100", 1, ids[0]))
+				r.resize(http.StatusBadRequest, removal(2, ids[0]))
+				r.resize(http.StatusOK, removal(1, ids[0]))
 				r.is(then("1", "2") + ": REMOVE_IN_PROGRESS ADD_COMPLETE")
 				time.Sleep(remove)
 
 				if left := r.is("1: ADD_COMPLETE"); len(left) != 1 || left[0] != ids[1] || r.on(0)[0].Serial != ids[1] {
 					r.t.Errorf("left %v of %v", left, ids)
 				}
-
 			})
 		})
 	}
@@ -150,10 +149,10 @@ func TestCM_failures(t *testing.T) {
 		time.Sleep(add)
 
 		ids := r.is("1: ADD_FAILED")
-		r.resize(http.StatusOK, removal("A100", 0, ids[0]))
+		r.resize(http.StatusOK, removal(0, ids[0]))
 		time.Sleep(remove)
 		r.is("1: REMOVE_FAILED")
-		r.resize(http.StatusOK, removal("A100", 0, ids[0]))
+		r.resize(http.StatusOK, removal(0, ids[0]))
 		time.Sleep(remove)
 		r.is("0:")
 	})
@@ -175,11 +174,11 @@ func TestCM_refuses(t *testing.T) {
 		}{
 			"less by an increase":    {increase("A100", 1), http.StatusBadRequest},
 			"above the maximum":      {increase("A100", 4), http.StatusBadRequest},
-			"below the minimum":      {removal("A100", 0, ids...), http.StatusBadRequest},
+			"below the minimum":      {removal(0, ids...), http.StatusBadRequest},
 			"a specification of air": {increase("A100 40G", 1), http.StatusNotFound},
 			"an empty specification": {`{"increase_resource_count":{"spec_uuid":"","device_count":1}}`, http.StatusBadRequest},
-			"a device of nobody":     {removal("A100", 1, "GPU-x"), http.StatusBadRequest},
-			"a device twice":         {removal("A100", 0, ids[0], ids[0]), http.StatusBadRequest},
+			"a device of nobody":     {removal(1, "GPU-x"), http.StatusBadRequest},
+			"a device twice":         {removal(0, ids[0], ids[0]), http.StatusBadRequest},
 			"no order":               {`{}`, http.StatusBadRequest},
 			"no JSON":                {`<html>`, http.StatusBadRequest},
 			"a field too many":       {`{"increase_resource_count":{},"x":1}`, http.StatusBadRequest},
@@ -206,7 +205,7 @@ func TestCM_refuses(t *testing.T) {
 		r.resize(http.StatusNotFound, increase("A100", 3)) // the pool is empty
 
 		r.Tune(func(t *face.Tuning) { t.RefuseBusy = true })
-		r.resize(http.StatusOK, removal("A100", 1, ids[0]))
+		r.resize(http.StatusOK, removal(1, ids[0]))
 		r.resize(http.StatusConflict, increase("A100", 2))
 
 		if bad, err := r.Overlaps(); err != nil || len(bad) != 1 {

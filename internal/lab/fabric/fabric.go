@@ -57,8 +57,8 @@ func New(st *store.Store, o Options) *Service {
 	env.Tune(func(t *face.Tuning) { *t = o.Tuning })
 
 	s := &Service{env: env, faces: map[string]http.Handler{}}
-	for name, make := range faces() {
-		s.faces[name] = make(env)
+	for name, build := range faces() {
+		s.faces[name] = build(env)
 	}
 
 	return s

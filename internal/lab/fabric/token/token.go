@@ -26,9 +26,9 @@ import (
 const (
 	Realm        = hardware.Tenant
 	ClientID     = "cdi"
-	ClientSecret = "cdi-secret" //nolint:gosec // of a lab that nothing outside can reach
+	ClientSecret = "cdi-secret"
 	Username     = "fabric"
-	Password     = "fabric-password" //nolint:gosec // likewise
+	Password     = "fabric-password"
 )
 
 const (
