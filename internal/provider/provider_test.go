@@ -33,6 +33,7 @@ func TestConfigure_diagnostics(t *testing.T) {
 	t.Parallel()
 
 	ironicBlock := func(b block) block { return block{"ironic": b} }
+	fabricBlock := func(b block) block { return block{"fabric": b} }
 
 	for name, c := range map[string]struct {
 		block   block
@@ -52,8 +53,24 @@ func TestConfigure_diagnostics(t *testing.T) {
 		"a lab beside a variable": {
 			block: block{"lab": block{}}, env: map[string]string{"IRONIC_ENDPOINT": "http://i.test"}, warning: "IRONIC_ENDPOINT is ignored",
 		},
-		"a lab without machines": {block: block{"lab": block{"machines": 0}}, errors: []string{"machines"}},
-		"a lab without a pace":   {block: block{"lab": block{"pace": "0s"}}, errors: []string{"pace", "more than zero"}},
+		"a lab beside a fabric": {
+			block: block{"lab": block{}, "fabric": block{"endpoint": "f.test"}}, errors: []string{`AttributeName("lab")`, "fabric.endpoint"},
+		},
+		"a lab beside a second address of a fabric": {
+			block: block{"lab": block{}, "fabric": block{"layout_endpoint": "f.test"}}, errors: []string{`AttributeName("lab")`, "fabric.layout_endpoint"},
+		},
+		"a lab beside a fabric of another type": {
+			block: block{"lab": block{"fabric_type": "fti_cm"}, "fabric": block{"type": "fti_fm"}}, errors: []string{`AttributeName("fabric_type")`, "Two types"},
+		},
+		"a lab beside settings of a fabric is accepted":           {block: block{"lab": block{}, "fabric": block{"type": "fti_cm", "poll_interval": "1s"}}},
+		"a lab beside a fabric that is not known yet is accepted": {block: block{"lab": block{}, "fabric": unknown{}}},
+		"a lab beside a variable of a fabric": {
+			block: block{"lab": block{}}, env: map[string]string{"METAL3_FABRIC_ENDPOINT": "f.test"}, warning: "METAL3_FABRIC_ENDPOINT is ignored",
+		},
+		"a lab with a fabric that nobody knows": {block: block{"lab": block{"fabric_type": "liqid"}}, errors: []string{`AttributeName("fabric_type")`}},
+		"a lab with GPUs less than none":        {block: block{"lab": block{"gpus": block{"A100": -1}}}, errors: []string{`AttributeName("gpus")`}},
+		"a lab without machines":                {block: block{"lab": block{"machines": 0}}, errors: []string{"machines"}},
+		"a lab without a pace":                  {block: block{"lab": block{"pace": "0s"}}, errors: []string{"pace", "more than zero"}},
 		"insecure": {
 			block: ironicBlock(block{"endpoint": "https://i.test", "insecure": true}), warning: "not verified",
 		},
@@ -70,20 +87,56 @@ func TestConfigure_diagnostics(t *testing.T) {
 		"a variable with a password in it": {
 			env: map[string]string{"IRONIC_ENDPOINT": "http://u:S3cret@i.test"}, errors: []string{"IRONIC_ENDPOINT"},
 		},
-		"a bad time":             {block: ironicBlock(block{"timeout": "60"}), errors: []string{`AttributeName("timeout")`, "unit"}},
-		"a bad time variable":    {env: map[string]string{"IRONIC_CLIENT_TIMEOUT": "soon"}, errors: []string{"IRONIC_CLIENT_TIMEOUT"}},
-		"a bad switch variable":  {env: map[string]string{"IRONIC_INSECURE": "perhaps"}, errors: []string{"IRONIC_INSECURE"}},
-		"a bad limit":            {block: ironicBlock(block{"provisioning_limit": -1}), errors: []string{"provisioning_limit"}},
-		"a bad limit variable":   {env: map[string]string{"PROVISIONING_LIMIT": "many"}, errors: []string{"PROVISIONING_LIMIT"}},
-		"an unknown auth":        {block: ironicBlock(block{"auth": "kerberos"}), errors: []string{`AttributeName("auth")`}},
-		"http_basic alone":       {block: ironicBlock(block{"auth": "http_basic"}), errors: []string{`AttributeName("username")`, `AttributeName("password")`}},
-		"a name alone":           {block: ironicBlock(block{"username": "u"}), errors: []string{`AttributeName("password")`, "IRONIC_PASSWORD"}},
-		"a password alone":       {block: ironicBlock(block{"password": "S3cret"}), errors: []string{`AttributeName("username")`, "IRONIC_USERNAME"}},
-		"a cloud with noauth":    {block: ironicBlock(block{"cloud": "c", "auth": "noauth"}), errors: []string{`AttributeName("cloud")`}},
-		"a certificate alone":    {block: ironicBlock(block{"client_cert_file": "/c"}), errors: []string{`AttributeName("client_key_file")`}},
-		"a key alone":            {env: map[string]string{"IRONIC_CLIENT_PRIVATE_KEY_FILE": "/k"}, errors: []string{`AttributeName("client_cert_file")`}},
-		"a kernel alone":         {block: ironicBlock(block{"deploy_kernel_url": "http://i.test/k"}), errors: []string{`AttributeName("deploy_ramdisk_url")`}},
-		"a ramdisk alone":        {env: map[string]string{"DEPLOY_RAMDISK_URL": "http://i.test/r"}, errors: []string{`AttributeName("deploy_kernel_url")`}},
+		"a bad time":            {block: ironicBlock(block{"timeout": "60"}), errors: []string{`AttributeName("timeout")`, "unit"}},
+		"a bad time variable":   {env: map[string]string{"IRONIC_CLIENT_TIMEOUT": "soon"}, errors: []string{"IRONIC_CLIENT_TIMEOUT"}},
+		"a bad switch variable": {env: map[string]string{"IRONIC_INSECURE": "perhaps"}, errors: []string{"IRONIC_INSECURE"}},
+		"a bad limit":           {block: ironicBlock(block{"provisioning_limit": -1}), errors: []string{"provisioning_limit"}},
+		"a bad limit variable":  {env: map[string]string{"PROVISIONING_LIMIT": "many"}, errors: []string{"PROVISIONING_LIMIT"}},
+		"an unknown auth":       {block: ironicBlock(block{"auth": "kerberos"}), errors: []string{`AttributeName("auth")`}},
+		"http_basic alone":      {block: ironicBlock(block{"auth": "http_basic"}), errors: []string{`AttributeName("username")`, `AttributeName("password")`}},
+		"a name alone":          {block: ironicBlock(block{"username": "u"}), errors: []string{`AttributeName("password")`, "IRONIC_PASSWORD"}},
+		"a password alone":      {block: ironicBlock(block{"password": "S3cret"}), errors: []string{`AttributeName("username")`, "IRONIC_USERNAME"}},
+		"a cloud with noauth":   {block: ironicBlock(block{"cloud": "c", "auth": "noauth"}), errors: []string{`AttributeName("cloud")`}},
+		"a certificate alone":   {block: ironicBlock(block{"client_cert_file": "/c"}), errors: []string{`AttributeName("client_key_file")`}},
+		"a key alone":           {env: map[string]string{"IRONIC_CLIENT_PRIVATE_KEY_FILE": "/k"}, errors: []string{`AttributeName("client_cert_file")`}},
+		"a kernel alone":        {block: ironicBlock(block{"deploy_kernel_url": "http://i.test/k"}), errors: []string{`AttributeName("deploy_ramdisk_url")`}},
+		"a ramdisk alone":       {env: map[string]string{"DEPLOY_RAMDISK_URL": "http://i.test/r"}, errors: []string{`AttributeName("deploy_kernel_url")`}},
+		"a fabric without TLS": {
+			block: fabricBlock(block{"endpoint": "http://f.test", "allow_plain_http": true}), warning: "without TLS",
+		},
+		"a fabric whose certificate nobody looks at": {
+			block: fabricBlock(block{"endpoint": "f.test", "insecure_skip_verify": true}), warning: "not verified",
+		},
+		"plain HTTP that is allowed and not used": {block: fabricBlock(block{"endpoint": "f.test", "allow_plain_http": true})},
+		"plain HTTP that is not allowed": {
+			block: fabricBlock(block{"endpoint": "http://f.test"}), errors: []string{`AttributeName("endpoint")`, "allow_plain_http"},
+		},
+		"plain HTTP of which it is not known whether it is allowed": {
+			block: fabricBlock(block{"endpoint": "http://f.test", "allow_plain_http": unknown{}}),
+		},
+		"a fabric's address with a password in it": {
+			block: fabricBlock(block{"endpoint": "https://u:S3cret@f.test"}), errors: []string{`AttributeName("endpoint")`, "use auth"},
+		},
+		"a variable with a fabric's password in it": {
+			env: map[string]string{"METAL3_FABRIC_ENDPOINT": "https://u:S3cret@f.test"}, errors: []string{"METAL3_FABRIC_ENDPOINT"},
+		},
+		"a second address with a blank inside": {
+			block: fabricBlock(block{"layout_endpoint": "f test"}), errors: []string{`AttributeName("layout_endpoint")`, "blank"},
+		},
+		"a fabric of a type that nobody knows": {block: fabricBlock(block{"type": "liqid"}), errors: []string{`AttributeName("type")`}},
+		"a fabric with a bad time":             {block: fabricBlock(block{"poll_interval": "5"}), errors: []string{`AttributeName("poll_interval")`, "unit"}},
+		"a fabric with two authorities": {
+			block: fabricBlock(block{"ca_cert_pem": "x", "ca_cert_file": "y"}), errors: []string{`AttributeName("ca_cert_file")`},
+		},
+		"two keys for SSH": {
+			block: block{"ssh": block{"private_key": "S3cret", "private_key_file": "/k"}}, errors: []string{`AttributeName("private_key_file")`},
+		},
+		"a bastion with a scheme": {
+			block: block{"ssh": block{"bastion": block{"host": "ssh://b.test"}}}, errors: []string{`AttributeName("host")`, "without scheme"},
+		},
+		"a bastion with any host key": {
+			block: block{"ssh": block{"bastion": block{"host": "b.test", "insecure_host_key": true}}}, warning: "b.test is not verified",
+		},
 		"a bad namespace":        {block: block{"namespace": "Not~this"}, errors: []string{`AttributeName("namespace")`}},
 		"a bad access":           {block: block{"bmc": block{"access": "maybe"}}, errors: []string{`AttributeName("access")`}},
 		"a BMC with a scheme":    {block: block{"bmc": block{"hosts": block{"http://b.test": block{}}}}, errors: []string{`AttributeName("hosts")`, "without scheme"}},

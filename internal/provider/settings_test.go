@@ -213,6 +213,10 @@ func TestSettings_lab(t *testing.T) {
 		"METAL3_LAB beside a cloud":           {nil, map[string]string{"METAL3_LAB": "/l", "OS_CLOUD": "c"}, ""},
 		"METAL3_LAB beside keystone":          {block{"ironic": block{"auth": "keystone"}}, map[string]string{"METAL3_LAB": "/l"}, ""},
 		"METAL3_LAB beside an unknown":        {block{"ironic": block{"endpoint": unknown{}}}, map[string]string{"METAL3_LAB": "/l"}, ""},
+		"METAL3_LAB beside a fabric":          {block{"fabric": block{"endpoint": "f.test"}}, map[string]string{"METAL3_LAB": "/l"}, ""},
+		"METAL3_LAB beside a fabric variable": {nil, map[string]string{"METAL3_LAB": "/l", "METAL3_FABRIC_ENDPOINT": "f.test"}, ""},
+		"METAL3_LAB beside an unknown fabric": {block{"fabric": block{"endpoint": unknown{}}}, map[string]string{"METAL3_LAB": "/l"}, ""},
+		"METAL3_LAB beside fabric settings":   {block{"fabric": block{"poll_interval": "1s"}}, map[string]string{"METAL3_LAB": "/l"}, "/l 8 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
