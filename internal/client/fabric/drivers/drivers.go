@@ -14,11 +14,15 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/fticm"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/ftifm"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/neccdim"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/redfish"
 )
 
 var drivers = map[string]func(fabric.Config) (fabric.Fabric, error){
-	"fti_cm": fticm.New,
-	"fti_fm": ftifm.New,
+	"fti_cm":   fticm.New,
+	"fti_fm":   ftifm.New,
+	"nec_cdim": neccdim.New,
+	"redfish":  redfish.New,
 }
 
 // Names lists the drivers in the order of the alphabet.

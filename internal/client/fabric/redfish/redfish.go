@@ -1,0 +1,106 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package redfish is the driver of services that compose machines through DMTF Redfish.
+//
+// There are two unrelated ways to compose, and a service offers one of them:
+//
+//   - resource blocks (blocks.go): free devices are blocks of the composition service, which a
+//     machine takes with the action AddResourceBlock or with a longer list of its blocks;
+//   - fabric zones (zones.go): what may talk to each other is in one zone of a fabric, so a
+//     device is added to the zone of the machine. Sunfish and composable chassis are of this kind.
+//
+// Which one counts is seen from the service: whoever has resource blocks uses them, whoever has
+// none but zones uses those.
+//
+// Requests are made by hand and read field by field: the library that speaks Redfish to BMCs
+// follows redirects, and has no words for half of this.
+package redfish
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+)
+
+// The device types.
+const (
+	typeGPU       = "gpu"
+	typeCXLMemory = "cxlmemory"
+)
+
+// driver is one service.
+type driver struct {
+	endpoint string
+	caller   *fabric.Caller
+
+	mu      sync.Mutex
+	service *service          // what is there: found once
+	names   map[string]string // ids of machines in lower case, and the path of each
+}
+
+// way is a way to compose, as one question or one order sees it.
+type way interface {
+	// devices are the composed devices of a machine, and the pool that they come from.
+	devices(ctx context.Context, s system) ([]fabric.Device, string, error)
+	// free are the devices that a machine could get; without a machine, all that are free.
+	free(ctx context.Context, s *system) (offer, error)
+	attach(ctx context.Context, op string, s system, device string) (fabric.Hint, error)
+	detach(ctx context.Context, op string, s system, device string) (fabric.Hint, error)
+}
+
+// offer is what a pool has.
+type offer struct {
+	pool    string
+	devices []fabric.Device // that are free
+	models  []kind          // of all there are
+}
+
+type kind struct{ typ, model string }
+
+// New makes a driver. It calls nobody.
+func New(cfg fabric.Config) (fabric.Fabric, error) {
+	endpoint, err := fabric.NormalEndpoint(cfg.Endpoint, cfg.AllowPlainHTTP)
+	if err != nil {
+		return nil, &fabric.ConfigError{Option: "endpoint", Err: err}
+	}
+
+	// Every path that the service names begins with this, so it is not part of the base.
+	endpoint = strings.TrimSuffix(endpoint, rootPath)
+
+	var auth fabric.Authorizer
+
+	if cfg.Auth.Username != "" { // without one the service is open, as Sunfish's is
+		alone, err := fabric.NewCaller(cfg, endpoint, nil)
+		if err != nil {
+			return nil, fmt.Errorf("redfish: %w", err)
+		}
+
+		auth = newLogin(alone, cfg.Auth)
+	}
+
+	caller, err := fabric.NewCaller(cfg, endpoint, auth)
+	if err != nil {
+		return nil, fmt.Errorf("redfish: %w", err)
+	}
+
+	return &driver{endpoint: endpoint, caller: caller, names: map[string]string{}}, nil
+}
+
+func (d *driver) Endpoint() string { return d.endpoint }
+
+// LockKey implements [fabric.Fabric]: a change writes one system, or the zone of one system.
+// A path counts as its last part, so that a system has one key under its path and its Id.
+func (d *driver) LockKey(machine string) string {
+	id := strings.TrimRight(fabric.MachineID(machine), "/")
+
+	return d.endpoint + "|" + strings.ToLower(id[strings.LastIndex(id, "/")+1:])
+}
+
+// Caps implements [fabric.Fabric].
+func (d *driver) Caps() fabric.Caps {
+	return fabric.Caps{PicksDevice: true, Async: true, ReportsSerial: true, Types: []string{typeGPU, typeCXLMemory}}
+}

@@ -1,0 +1,315 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package redfish
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+)
+
+// zones composes with the zones of fabrics: what is in one zone may talk to each other.
+// A machine has a zone for each of its ports into a fabric.
+type zones struct {
+	*look
+
+	fabrics []string
+
+	once sync.Once
+	all  []zone
+	err  error
+}
+
+// zone is a zone of a fabric.
+type zone struct {
+	resource
+
+	fabric    string
+	endpoints []string
+}
+
+// holds reports whether being in the zone means to belong to somebody. What nobody has is in
+// no zone, or in the one that all endpoints begin in.
+func (z zone) holds() bool {
+	switch z.Text("ZoneType") {
+	case "Default", "ZoneOfZones":
+		return false
+	default:
+		return true
+	}
+}
+
+// list reads all zones, once a look.
+func (z *zones) list(ctx context.Context) ([]zone, error) {
+	z.once.Do(func() { z.all, z.err = z.read(ctx) })
+
+	return z.all, z.err
+}
+
+func (z *zones) read(ctx context.Context) ([]zone, error) {
+	var all []zone
+
+	for _, path := range z.fabrics {
+		docs, err := z.collection(ctx, path, "Zones")
+		if err != nil {
+			return nil, err
+		}
+
+		for _, doc := range docs {
+			one := zone{resource: doc, fabric: path}
+			if one.endpoints, err = doc.links("Links", "Endpoints"); err != nil {
+				return nil, z.wrong(doc.path, err.Error())
+			}
+
+			all = append(all, one)
+		}
+	}
+
+	slices.SortFunc(all, func(a, b zone) int { return strings.Compare(a.path, b.path) })
+
+	return all, nil
+}
+
+// collection reads all members of a collection of a fabric.
+func (z *zones) collection(ctx context.Context, path, name string) ([]resource, error) {
+	f, err := z.part(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+
+	paths, err := z.members(ctx, link(f.Object, name))
+	if err != nil {
+		return nil, err
+	}
+
+	return z.parts(ctx, paths)
+}
+
+// ports are the endpoints of a system: those that it names, else those that name it.
+func (z *zones) ports(ctx context.Context, s system) ([]string, error) {
+	named, err := s.links("Links", "Endpoints")
+	if err != nil {
+		return nil, z.wrong(s.path, err.Error())
+	}
+
+	if len(named) > 0 {
+		return named, nil
+	}
+
+	for _, path := range z.fabrics {
+		docs, err := z.collection(ctx, path, "Endpoints")
+		if err != nil {
+			return nil, err
+		}
+
+		for _, doc := range docs {
+			entity, initiates, err := entityOf(doc)
+			if err != nil {
+				return nil, z.wrong(doc.path, err.Error())
+			}
+
+			if initiates && (same(entity, s.path) || strings.HasPrefix(entity, s.path+"/")) {
+				named = append(named, doc.path)
+			}
+		}
+	}
+
+	return named, nil
+}
+
+// entityOf is what is behind an endpoint, and whether it uses others (rather than being used).
+func entityOf(doc resource) (path string, initiates bool, err error) {
+	list, err := doc.Objects("ConnectedEntities")
+	if err != nil {
+		return "", false, err
+	}
+
+	for _, e := range list {
+		if path := link(e, "EntityLink"); path != "" {
+			return path, e.Text("EntityRole") != "Target", nil
+		}
+	}
+
+	return "", false, nil
+}
+
+// own are the zones of a system.
+func (z *zones) own(ctx context.Context, s system) (zones []zone, ports []string, err error) {
+	if ports, err = z.ports(ctx, s); err != nil {
+		return nil, nil, err
+	}
+
+	all, err := z.list(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	for _, one := range all {
+		if one.holds() && slices.ContainsFunc(ports, func(p string) bool { return has(one.endpoints, p) }) {
+			zones = append(zones, one)
+		}
+	}
+
+	return zones, ports, nil
+}
+
+func (z *zones) devices(ctx context.Context, s system) ([]fabric.Device, string, error) {
+	own, ports, err := z.own(ctx, s)
+	if err != nil {
+		return nil, "", err
+	}
+
+	var paths, pools []string
+
+	for _, one := range own {
+		if !has(pools, one.fabric) {
+			pools = append(pools, one.fabric)
+		}
+
+		for _, path := range one.endpoints {
+			if !has(ports, path) && !has(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+
+	found, err := each(ctx, paths, z.target)
+	if err != nil {
+		return nil, "", err
+	}
+
+	var out []fabric.Device
+
+	for _, t := range found {
+		if t.ok {
+			out = append(out, t.device)
+		}
+	}
+
+	return out, poolOf(pools), nil
+}
+
+// target is an endpoint of a device.
+type target struct {
+	device fabric.Device
+	usable bool
+	ok     bool // it is one of our types
+}
+
+// target reads an endpoint, and what is behind it.
+func (z *zones) target(ctx context.Context, path string) (target, error) {
+	doc, err := z.part(ctx, path)
+	if err != nil {
+		return target{}, err
+	}
+
+	entity, _, err := entityOf(doc)
+	if err != nil {
+		return target{}, z.wrong(path, err.Error())
+	}
+
+	if entity == "" {
+		return target{}, nil
+	}
+
+	behind, err := z.part(ctx, entity)
+	if err != nil {
+		return target{}, err
+	}
+
+	if classOf(behind.Object) == "PCIeDevice" { // a card: its processor says what it is
+		cores, err := behind.links("Links", "Processors")
+		if err != nil {
+			return target{}, z.wrong(entity, err.Error())
+		}
+
+		if len(cores) != 1 {
+			return target{}, nil
+		}
+
+		if behind, err = z.part(ctx, cores[0]); err != nil {
+			return target{}, err
+		}
+	}
+
+	t := target{usable: usable(doc.Object) && usable(behind.Object)}
+	t.device, t.ok = deviceOf(path, behind.Object)
+
+	if t.device.HealthRaw == "" {
+		t.device.Health, t.device.HealthRaw = healthOf(doc.Object)
+	}
+
+	return t, nil
+}
+
+func (z *zones) free(ctx context.Context, s *system) (offer, error) {
+	fabrics := z.fabrics
+
+	if s != nil {
+		own, _, err := z.own(ctx, *s)
+		if err != nil {
+			return offer{}, err
+		}
+
+		fabrics = nil // a device can only come from a fabric that the machine is on
+
+		for _, one := range own {
+			if !has(fabrics, one.fabric) {
+				fabrics = append(fabrics, one.fabric)
+			}
+		}
+	}
+
+	all, err := z.list(ctx)
+	if err != nil {
+		return offer{}, err
+	}
+
+	var paths []string
+
+	for _, path := range fabrics {
+		docs, err := z.collection(ctx, path, "Endpoints")
+		if err != nil {
+			return offer{}, err
+		}
+
+		for _, doc := range docs {
+			paths = append(paths, doc.path)
+		}
+	}
+
+	found, err := each(ctx, paths, z.target)
+	if err != nil {
+		return offer{}, err
+	}
+
+	o := offer{pool: poolOf(fabrics)}
+
+	for i, t := range found {
+		if !t.ok {
+			continue
+		}
+
+		o.models = append(o.models, kind{t.device.Type, t.device.Model})
+
+		if _, taken := holder(all, paths[i]); t.usable && !taken {
+			o.devices = append(o.devices, t.device)
+		}
+	}
+
+	return o, nil
+}
+
+// holder is the zone that an endpoint belongs to.
+func holder(all []zone, endpoint string) (zone, bool) {
+	i := slices.IndexFunc(all, func(z zone) bool { return z.holds() && has(z.endpoints, endpoint) })
+	if i < 0 {
+		return zone{}, false
+	}
+
+	return all[i], true
+}
