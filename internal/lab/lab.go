@@ -210,7 +210,7 @@ func (l *Lab) listen(addr string, h http.Handler) (*listener, error) {
 
 	ln, ok := l.listeners[addr]
 	if !ok {
-		ln = newListener(addr, l.trace.wrap(h))
+		ln = newListener(addr, webServer(l.trace.wrap(h)))
 		l.listeners[addr] = ln
 	}
 

@@ -13,29 +13,43 @@ import (
 	"time"
 )
 
+// server is what answers on a port: HTTP, or another protocol.
+type server interface {
+	Serve(l net.Listener) error
+	Close() error // ends Serve and all connections
+}
+
 // listener is a server on one name, reached through pipes in memory. Pipes, not sockets: a
 // goroutine that waits for one is durably blocked, so a lab works in a bubble of synctest.
 type listener struct {
-	addr   string
-	server *http.Server
-	conns  chan net.Conn
-	done   chan struct{}
-	once   sync.Once
+	addr     string
+	server   server
+	buffered bool // see buffer
+	conns    chan net.Conn
+	done     chan struct{}
+	once     sync.Once
 }
 
-func newListener(addr string, h http.Handler) *listener {
-	ln := &listener{addr: addr, conns: make(chan net.Conn), done: make(chan struct{})}
-	// A dropped connection is what tests ask for: nothing to log.
-	ln.server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+func newListener(addr string, s server) *listener {
+	_, web := s.(*http.Server)
+	ln := &listener{addr: addr, server: s, buffered: !web, conns: make(chan net.Conn), done: make(chan struct{})}
 
 	go func() { _ = ln.server.Serve(ln) }() // ends with Close
 
 	return ln
 }
 
+func webServer(h http.Handler) *http.Server {
+	// A dropped connection is what tests ask for: nothing to log.
+	return &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+}
+
 // dial hands the server one end of a pipe and returns the other.
 func (l *listener) dial(ctx context.Context) (net.Conn, error) {
 	client, server := net.Pipe()
+	if l.buffered {
+		server = buffer(server)
+	}
 
 	select {
 	case l.conns <- server:
