@@ -157,7 +157,7 @@ func (c *call) patchLinks(m hardware.Machine, name string, have []string, find f
 		}
 	}
 
-	if len(ch.add)+len(ch.remove) == 0 {
+	if len(ch.add)+len(ch.remove) == 0 && !m.Busy() {
 		return noContent(), nil
 	}
 
