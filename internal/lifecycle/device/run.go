@@ -43,7 +43,12 @@ func (r *Run) Create(ctx context.Context) Result {
 		r.rollBack(ctx)
 	}
 
-	return r.done()
+	out := r.done()
+	if len(out.Devices) == 0 && len(out.Failures) > 0 {
+		r.Desk.release(r.Wanted.ID) // what came to nothing stands in nobody's way
+	}
+
+	return out
 }
 
 // Update detaches what is too much, then attaches what is missing. What was there before is

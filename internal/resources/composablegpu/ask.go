@@ -18,7 +18,7 @@ const askTimeout = 30 * time.Second
 // ask looks at the devices on their hosts. A host that does not answer changes nothing: the
 // fabric decides what there is.
 func (r *gpuResource) ask(ctx context.Context, m model, devices []device.Record, diags *diag.Diagnostics) []device.Record {
-	for _, h := range r.hosts(ctx, m, true, diags) {
+	for _, h := range r.hosts(ctx, m, devices, true, diags) {
 		if h.Node == nil {
 			continue
 		}

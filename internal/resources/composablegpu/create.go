@@ -37,7 +37,7 @@ func (r *gpuResource) Create(ctx context.Context, req resource.CreateRequest, re
 		return
 	}
 
-	w := r.wanted(ctx, plan, true, &resp.Diagnostics)
+	w := r.wanted(ctx, plan, nil, true, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

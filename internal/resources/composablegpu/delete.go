@@ -29,7 +29,7 @@ func (r *gpuResource) Delete(ctx context.Context, req resource.DeleteRequest, re
 	have := state.records(ctx, &resp.Diagnostics)
 
 	// Where no host is to be asked, a connection that no longer works is none of our business.
-	w := r.wanted(ctx, state, state.SkipDrain.ValueString() != string(device.SkipAlways), &resp.Diagnostics)
+	w := r.wanted(ctx, state, have, state.SkipDrain.ValueString() != string(device.SkipAlways), &resp.Diagnostics)
 	w.Size = 0
 
 	if !state.same(ctx, desk, have, &resp.Diagnostics) {

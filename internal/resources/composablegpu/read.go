@@ -50,10 +50,9 @@ func (r *gpuResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 
-	machines, _ := state.machines(ctx)
 	have := state.records(ctx, &resp.Diagnostics)
 
-	seen, err := desk.Refresh(ctx, device.Reading{Type: state.Type.ValueString(), Model: state.Model.ValueString(), Machines: machines, Devices: have})
+	seen, err := desk.Refresh(ctx, state.reading(ctx, have))
 	if err != nil {
 		resp.Diagnostics.AddError("Machines of "+state.label(ctx)+" could not be read", sentence(err)+" The state is kept as it is.")
 
@@ -70,6 +69,16 @@ func (r *gpuResource) Read(ctx context.Context, req resource.ReadRequest, resp *
 
 	state.follow(ctx, have, seen, desk.Fabric.Endpoint(), &resp.Diagnostics)
 	r.record(ctx, state, &resp.State, resp.Identity, &resp.Diagnostics)
+}
+
+// reading is what a refresh is about.
+func (m model) reading(ctx context.Context, have []device.Record) device.Reading {
+	machines, _ := m.machines(ctx)
+	for i, id := range machines {
+		machines[i] = spelled(id, have)
+	}
+
+	return device.Reading{Type: m.Type.ValueString(), Model: m.Model.ValueString(), Machines: machines, Devices: have}
 }
 
 // gone decides what it means that machines are no more; true where the read ends with it.

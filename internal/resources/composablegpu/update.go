@@ -38,7 +38,7 @@ func (r *gpuResource) Update(ctx context.Context, req resource.UpdateRequest, re
 	plan.check(ctx, &resp.Diagnostics)
 
 	have := state.records(ctx, &resp.Diagnostics)
-	w := r.wantedUpdate(ctx, plan, state, &resp.Diagnostics)
+	w := r.wantedUpdate(ctx, plan, state, have, &resp.Diagnostics)
 
 	desk, ok := r.reach(ctx, &resp.Diagnostics)
 	if !ok || !state.same(ctx, desk, have, &resp.Diagnostics) {
@@ -115,8 +115,8 @@ func (m model) strays(ctx context.Context, devices []device.Record) bool {
 
 // wantedUpdate adds the hosts that were taken out of the list: devices on them go, and are
 // drained over the connections that the state has.
-func (r *gpuResource) wantedUpdate(ctx context.Context, plan, state model, diags *diag.Diagnostics) device.Wanted {
-	w := r.wanted(ctx, plan, true, diags)
+func (r *gpuResource) wantedUpdate(ctx context.Context, plan, state model, have []device.Record, diags *diag.Diagnostics) device.Wanted {
+	w := r.wanted(ctx, plan, have, true, diags)
 	if diags.HasError() {
 		return w
 	}
@@ -125,7 +125,7 @@ func (r *gpuResource) wantedUpdate(ctx context.Context, plan, state model, diags
 	was := state
 	was.Type = plan.Type
 
-	for _, h := range r.hosts(ctx, was, true, diags) {
+	for _, h := range r.hosts(ctx, was, have, true, diags) {
 		if len(minus([]string{h.MachineID}, listed)) > 0 {
 			w.Former = append(w.Former, h)
 		}
@@ -145,9 +145,7 @@ func (m model) same(ctx context.Context, desk *device.Desk, have []device.Record
 		return true
 	}
 
-	machines, _ := m.machines(ctx)
-
-	seen, err := desk.Refresh(ctx, device.Reading{Type: m.Type.ValueString(), Model: m.Model.ValueString(), Machines: machines, Devices: have})
+	seen, err := desk.Refresh(ctx, m.reading(ctx, have))
 	if err != nil {
 		diags.AddError("Machines of "+m.label(ctx)+" could not be read", sentence(err)+" Nothing was changed.")
 

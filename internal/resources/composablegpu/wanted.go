@@ -18,7 +18,7 @@ import (
 )
 
 // wanted is what the model asks for. All its values must be known.
-func (r *gpuResource) wanted(ctx context.Context, m model, connect bool, diags *diag.Diagnostics) device.Wanted {
+func (r *gpuResource) wanted(ctx context.Context, m model, have []device.Record, connect bool, diags *diag.Diagnostics) device.Wanted {
 	w := device.Wanted{
 		ID: m.ID.ValueString(), Type: m.Type.ValueString(), Model: m.Model.ValueString(), Size: int(m.Size.ValueInt64()),
 		Policy: device.Policy(m.AllocationPolicy.ValueString()), ForceDetach: m.ForceDetach.ValueBool(),
@@ -31,14 +31,14 @@ func (r *gpuResource) wanted(ctx context.Context, m model, connect bool, diags *
 		WaitVisible: m.WaitForVisible.IsNull() || m.WaitForVisible.ValueBool(),
 	}
 
-	w.Hosts = r.hosts(ctx, m, connect, diags)
+	w.Hosts = r.hosts(ctx, m, have, connect, diags)
 
 	return w
 }
 
 // hosts makes the hosts of a model, with what is done on their operating systems where that
 // is to be done at all.
-func (r *gpuResource) hosts(ctx context.Context, m model, connect bool, diags *diag.Diagnostics) []device.Host {
+func (r *gpuResource) hosts(ctx context.Context, m model, have []device.Record, connect bool, diags *diag.Diagnostics) []device.Host {
 	var out []device.Host
 
 	all, ok := m.hosts(ctx, diags)
@@ -49,7 +49,7 @@ func (r *gpuResource) hosts(ctx context.Context, m model, connect bool, diags *d
 		}
 
 		host := device.Host{
-			MachineID: h.machine(), Name: h.Name.ValueString(), Capacity: h.capacity(ctx, diags),
+			MachineID: spelled(h.machine(), have), Name: h.Name.ValueString(), Capacity: h.capacity(ctx, diags),
 		}
 
 		if connect {
@@ -187,6 +187,18 @@ func health(s string) fabric.Health {
 	}
 
 	return fabric.HealthUnknown
+}
+
+// spelled is the id of a machine as its devices have it: a fabric may tell upper from lower
+// case, and that spelling is one that it took.
+func spelled(id string, have []device.Record) string {
+	for _, d := range have {
+		if device.SameMachine(d.MachineID, id) {
+			return d.MachineID
+		}
+	}
+
+	return id
 }
 
 // count says "1 device", "3 devices".
