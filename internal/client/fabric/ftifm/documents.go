@@ -209,7 +209,7 @@ func countIn(doc any, depth int) (int, bool) {
 
 			_ = n.UnmarshalJSON(text) // takes everything
 
-			return n.Int, err == nil && n.Known && n.Int >= 0
+			return max(n.Int, 0), err == nil && n.Known && n.Int >= 0
 		}
 
 		for _, key := range slices.Sorted(maps.Keys(v)) {
