@@ -141,6 +141,7 @@ if [ ! -w "$d/remove" ]; then
   exit 1
 fi
 running() { grep -qs "metal3[-]remove-$1" /proc/[0-9]*/cmdline; }
+pid=
 if ! running "$1"; then
   w='echo 1 >"$1"'
   if command -v setsid >/dev/null 2>&1; then
@@ -148,12 +149,13 @@ if ! running "$1"; then
   else
     sh -c "$w" "metal3-remove-$1" "$d/remove" </dev/null >/dev/null 2>&1 &
   fi
+  pid=$!
 fi
 for pause in 0.1 0.2 0.4; do
   sleep "$pause" 2>/dev/null || sleep 1
   if [ ! -e "$d" ]; then echo gone; exit 0; fi
 done
-if running "$1"; then echo running; exit 0; fi
+if running "$1" || { [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; }; then echo running; exit 0; fi
 if [ ! -e "$d" ]; then echo gone; exit 0; fi
 echo 'the kernel took the write, but the device is still there' >&2
 exit 1

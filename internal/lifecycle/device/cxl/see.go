@@ -1,0 +1,164 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cxl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
+)
+
+// How long a device may take to show itself before the kernel is asked to look for it, and
+// how often it is asked again.
+const (
+	rescanAfter = 15 * time.Second
+	rescanEvery = time.Minute
+)
+
+// Before are the devices of a host before one was attached: a new one is not among them.
+// With nil everything is new.
+type Before []Memory
+
+// Sight is what one look for a device saw.
+type Sight struct {
+	Memory  Memory
+	Visible bool
+	Note    string // what is missing, where it is not visible
+}
+
+// Target names the device to release: by its serial, else by the name it had.
+type Target struct {
+	Serial string // as the host showed it ([Sight]), which may not be what the fabric calls so; may be empty
+	Name   string // may be empty
+}
+
+// Remember looks at a host before a device is attached.
+func Remember(ctx context.Context, ops Ops) (Before, error) {
+	all, err := ops.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for CXL memory on %s: %w", ops.Name(), err)
+	}
+
+	return append(Before{}, all...), nil
+}
+
+// See looks once whether a device is there: the one with the serial that the fabric told,
+// or, where it told none or one that no device shows, the only new one.
+func See(ctx context.Context, ops Ops, serial string, before Before) (Sight, error) {
+	all, err := ops.List(ctx)
+	if err != nil {
+		return Sight{}, fmt.Errorf("look for CXL memory on %s: %w", ops.Name(), err)
+	}
+
+	if m, ok := find(all, Target{Serial: serial}); ok {
+		return Sight{Memory: m, Visible: true}, nil
+	}
+
+	fresh := slices.DeleteFunc(slices.Clone(all), func(m Memory) bool {
+		return slices.ContainsFunc(before, func(b Memory) bool { return b.Name == m.Name && b.Serial == m.Serial })
+	})
+
+	switch {
+	case len(fresh) == 1 && (serial == "" || before != nil):
+		return Sight{Memory: fresh[0], Visible: true}, nil
+	case len(fresh) > 0 && before == nil:
+		return Sight{Note: fmt.Sprintf("none of the %d memory devices of the host has the serial %q", len(all), serial)}, nil
+	case len(fresh) > 1:
+		return Sight{Note: fmt.Sprintf("%d memory devices are new on the host, and none has the serial of the fabric (%q)", len(fresh), serial)}, nil
+	default:
+		return Sight{Note: fmt.Sprintf("no new memory device among the %d of the host", len(all))}, nil
+	}
+}
+
+// Appear waits until a device is visible or the context ends. Where it does not come by
+// itself the PCI bus is scanned, and again once a minute.
+func Appear(ctx context.Context, ops Ops, serial string, before Before) (Sight, error) {
+	var (
+		last Sight
+		next = time.Now().Add(rescanAfter)
+	)
+
+	err := wait.Until(ctx, wait.Quick, func(ctx context.Context) (wait.Verdict, string, error) {
+		seen, err := See(ctx, ops, serial, before)
+		if err != nil {
+			return wait.Again, "", passing(err)
+		}
+
+		last = seen
+
+		switch {
+		case seen.Visible:
+			return wait.Done, "", nil
+		case time.Now().Before(next):
+			return wait.Again, seen.Note, nil
+		}
+
+		next = time.Now().Add(rescanEvery)
+
+		if err := ops.Rescan(ctx); err != nil {
+			return wait.Again, "", passing(err)
+		}
+
+		return wait.Again, seen.Note + "; the PCI bus was scanned", nil
+	})
+	if err != nil {
+		return last, fmt.Errorf("wait for the CXL memory to be visible on %s: %w", ops.Name(), err)
+	}
+
+	return last, nil
+}
+
+// Release takes a device out of use, so that the fabric can take it away. One that the host
+// does not have is done.
+func Release(ctx context.Context, ops Ops, t Target) (Released, error) {
+	all, err := ops.List(ctx)
+	if err != nil {
+		return Released{}, fmt.Errorf("look for CXL memory on %s: %w", ops.Name(), err)
+	}
+
+	m, ok := find(all, t)
+	if !ok {
+		for _, other := range all {
+			if t.Name != "" && other.Name == t.Name {
+				return Released{}, fmt.Errorf("%w: %s of %s has the serial %s and not %s: it cannot be told whether it is the same device",
+					ErrCommand, t.Name, ops.Name(), other.Serial, t.Serial)
+			}
+		}
+
+		return Released{Memory: Memory{Name: t.Name, Serial: t.Serial}, Absent: true}, nil
+	}
+
+	return ops.Release(ctx, m)
+}
+
+// find returns the device with a serial, else the one with a name, unless that shows
+// another serial: names are given anew.
+func find(all []Memory, t Target) (Memory, bool) {
+	for _, m := range all {
+		if SameSerial(m.Serial, t.Serial) {
+			return m, true
+		}
+	}
+
+	for _, m := range all {
+		if t.Name != "" && m.Name == t.Name && (t.Serial == "" || m.Serial == "") {
+			return m, true
+		}
+	}
+
+	return Memory{}, false
+}
+
+// passing marks the errors that may be gone at the next look.
+func passing(err error) error {
+	if errors.Is(err, ErrUnreachable) {
+		return wait.Transient(err)
+	}
+
+	return err
+}
