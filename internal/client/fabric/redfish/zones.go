@@ -107,12 +107,12 @@ func (z *zones) ports(ctx context.Context, s system) ([]string, error) {
 		}
 
 		for _, doc := range docs {
-			entity, initiates, err := entityOf(doc)
+			e, err := entityOf(doc)
 			if err != nil {
 				return nil, z.wrong(doc.path, err.Error())
 			}
 
-			if initiates && (same(entity, s.path) || strings.HasPrefix(entity, s.path+"/")) {
+			if e.role != "Target" && (same(e.path, s.path) || strings.HasPrefix(e.path, s.path+"/")) {
 				named = append(named, doc.path)
 			}
 		}
@@ -121,20 +121,33 @@ func (z *zones) ports(ctx context.Context, s system) ([]string, error) {
 	return named, nil
 }
 
-// entityOf is what is behind an endpoint, and whether it uses others (rather than being used).
-func entityOf(doc resource) (path string, initiates bool, err error) {
+// entity is what is behind an endpoint: who uses others (Initiator), is used (Target), or both.
+type entity struct{ path, role, typ string }
+
+func entityOf(doc resource) (entity, error) {
 	list, err := doc.Objects("ConnectedEntities")
 	if err != nil {
-		return "", false, err
+		return entity{}, err
 	}
 
 	for _, e := range list {
 		if path := link(e, "EntityLink"); path != "" {
-			return path, e.Text("EntityRole") != "Target", nil
+			return entity{path, e.Text("EntityRole"), e.Text("EntityType")}, nil
 		}
 	}
 
-	return "", false, nil
+	return entity{}, nil
+}
+
+// others are entities that are surely no device of ours. What is behind them is not read:
+// fabrics show many of them, and what they link to may be elsewhere.
+var others = []string{
+	"Drive", "Volume", "StorageInitiator", "StorageExpander", "StorageSubsystem", "NetworkController",
+	"RootComplex", "Bridge", "FabricBridge", "Switch", "Manager",
+}
+
+func (e entity) device() bool {
+	return e.path != "" && e.role != "Initiator" && !slices.Contains(others, e.typ)
 }
 
 // own are the zones of a system.
@@ -207,16 +220,16 @@ func (z *zones) target(ctx context.Context, path string) (target, error) {
 		return target{}, err
 	}
 
-	entity, _, err := entityOf(doc)
+	e, err := entityOf(doc)
 	if err != nil {
 		return target{}, z.wrong(path, err.Error())
 	}
 
-	if entity == "" {
+	if !e.device() {
 		return target{}, nil
 	}
 
-	behind, err := z.part(ctx, entity)
+	behind, err := z.part(ctx, e.path)
 	if err != nil {
 		return target{}, err
 	}
@@ -224,7 +237,7 @@ func (z *zones) target(ctx context.Context, path string) (target, error) {
 	if classOf(behind.Object) == "PCIeDevice" { // a card: its processor says what it is
 		cores, err := behind.links("Links", "Processors")
 		if err != nil {
-			return target{}, z.wrong(entity, err.Error())
+			return target{}, z.wrong(e.path, err.Error())
 		}
 
 		if len(cores) != 1 {
