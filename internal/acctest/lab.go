@@ -22,6 +22,8 @@ import (
 // ([ironic.Service.Inject]), what is changed by hand, which requests came.
 type Lab struct {
 	*lab.Lab
+
+	state string // directory of what providers keep for themselves
 }
 
 // NewLab opens a lab for one test. It remembers all requests.
@@ -41,7 +43,7 @@ func NewLab(t *testing.T, o lab.Options) Lab {
 		}
 	})
 
-	return Lab{l}
+	return Lab{l, t.TempDir()}
 }
 
 // ProviderBlock is the provider's configuration for a lab: the block of a real Ironic, so
@@ -59,11 +61,13 @@ func (l Lab) Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	}
 }
 
-// options give a provider this lab as its world, and an empty environment.
+// options give a provider this lab as its world, and an environment that only says where
+// state is kept.
 func (l Lab) options() []provider.Option {
 	return []provider.Option{
 		provider.WithTransport(l.Transport()),
-		provider.WithEnvironment(func(string) string { return "" }),
+		provider.WithLab(l.Lab),
+		provider.WithEnvironment(func(name string) string { return map[string]string{"XDG_STATE_HOME": l.state}[name] }),
 	}
 }
 

@@ -87,14 +87,7 @@ func (s *services) Nodes(context.Context) (*remote.Pool, remote.Config, error) {
 // fabricConfig is what the client of the fabric manager is told.
 func (s *services) fabricConfig() fabric.Config {
 	cfg := s.settings.fabric.config
-	if s.options.fabric != nil && cfg.Endpoint == "" {
-		cfg = *s.options.fabric
-	}
-
-	if cfg.Transport == nil {
-		cfg.Transport = s.options.transport
-	}
-
+	cfg.Transport = s.options.transport
 	cfg.UserAgent = "terraform-provider-metal3/" + s.version
 	cfg.Trace = tracedFabric
 

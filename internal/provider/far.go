@@ -17,7 +17,12 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/onironic"
 )
 
-// This file is the only place that knows of the lab. Callers hold the lock of the services.
+// This file is the only place that knows of the lab. Callers of methods hold the lock of the
+// services.
+
+// WithLab lets a lab play the fabric manager of a configuration that names none, and all
+// machines over SSH.
+func WithLab(l *lab.Lab) Option { return func(o *options) { o.lab = l } }
 
 // embedded returns the one lab that plays all far sides; nil where there is none.
 func (s *services) embedded() (*lab.Lab, error) {
@@ -77,13 +82,15 @@ func (s *services) reachFabric() (fabric.Fabric, error) {
 		return nil, err
 	case far != nil:
 		labFabric(&cfg, s.settings.lab.fabricType, far)
+	case cfg.Endpoint == "" && s.options.lab != nil:
+		labFabric(&cfg, cfg.Type, s.options.lab)
 	case cfg.Endpoint == "":
 		return nil, errNoFabric
 	}
 
 	client, err := drivers.New(cfg)
 	if wrong := (*fabric.ConfigError)(nil); errors.As(err, &wrong) {
-		return nil, fmt.Errorf("fabric.%w", wrong)
+		return nil, fmt.Errorf("the option fabric.%w", wrong)
 	}
 
 	if err != nil {
@@ -106,18 +113,24 @@ func labFabric(cfg *fabric.Config, kind string, far *lab.Lab) {
 
 // reachNodes returns what counts where a connection to a machine says nothing.
 func (s *services) reachNodes() (remote.Config, error) {
-	cfg := s.settings.ssh
-
 	far, err := s.embedded()
-
-	switch {
-	case err != nil:
+	if err != nil {
 		return remote.Config{}, err
-	case far != nil:
-		cfg.Dial = far.Dial
-	case s.options.nodes != nil:
-		cfg = *s.options.nodes
+	}
+
+	if far == nil {
+		far = s.options.lab
+	}
+
+	cfg := s.settings.ssh
+	if far != nil {
+		labNodes(&cfg, far)
 	}
 
 	return cfg, nil
+}
+
+// labNodes turns the defaults of connections to the lab's machines, and to no others.
+func labNodes(cfg *remote.Config, far *lab.Lab) {
+	cfg.Dial = far.Dial
 }

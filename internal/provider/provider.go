@@ -22,7 +22,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/actions/gpudrain"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabriccapacity"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabricdevices"
@@ -31,6 +30,7 @@ import (
 	hostssource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/hosts"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/ephemerals/fabrictoken"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/functions"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
@@ -60,8 +60,7 @@ type options struct {
 	transport http.RoundTripper
 	backend   host.Backend
 	desk      *device.Desk
-	fabric    *fabric.Config
-	nodes     *remote.Config
+	lab       *lab.Lab
 	node      func(cfg remote.Config, deviceType string) device.Node
 	env       func(string) string
 }
@@ -78,13 +77,6 @@ func WithBackend(b host.Backend) Option { return func(o *options) { o.backend = 
 
 // WithDesk gives rooms a desk instead of one on the fabric that the configuration names.
 func WithDesk(d *device.Desk) Option { return func(o *options) { o.desk = d } }
-
-// WithFabric names the fabric manager of a configuration that names none.
-func WithFabric(cfg fabric.Config) Option { return func(o *options) { o.fabric = &cfg } }
-
-// WithNodes replaces what counts where a connection to a machine says nothing, and with Dial
-// the network to machines.
-func WithNodes(cfg remote.Config) Option { return func(o *options) { o.nodes = &cfg } }
 
 // WithEnvironment replaces the environment.
 func WithEnvironment(env func(string) string) Option { return func(o *options) { o.env = env } }

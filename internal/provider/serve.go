@@ -35,6 +35,11 @@ func NewServer(version string, opts ...Option) func() tfprotov6.ProviderServer {
 	return func() tfprotov6.ProviderServer {
 		p := newProvider(version, opts...)
 
-		return &shortcuts{ProviderServer: providerserver.NewProtocol6(p)(), provider: p}
+		served, ok := providerserver.NewProtocol6(p)().(framework)
+		if !ok {
+			panic("the framework serves no actions and no lists any more") // a mistake in an update of the framework
+		}
+
+		return &shortcuts{framework: served, provider: p}
 	}
 }

@@ -14,6 +14,14 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
 )
 
+// framework is the framework's server with what the protocol's own interface leaves out:
+// embedded as a mere ProviderServer it would serve neither actions nor lists.
+type framework interface {
+	tfprotov6.ProviderServer
+	tfprotov6.ActionServer
+	tfprotov6.ListResourceServer
+}
+
 // shortcuts answers refresh and plan of a host that nothing happened to, without the
 // framework.
 //
@@ -25,7 +33,7 @@ import (
 // same state as proposal gives the same plan. Whatever is not exactly that case goes the
 // long way.
 type shortcuts struct {
-	tfprotov6.ProviderServer
+	framework
 
 	provider *metal3
 	shape    shape
@@ -35,7 +43,7 @@ type shortcuts struct {
 func (s *shortcuts) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	mark, ok := markOf(req.TypeName, req.Private)
 	if !ok || !s.unchanged(ctx, mark) {
-		return s.ProviderServer.ReadResource(ctx, req)
+		return s.framework.ReadResource(ctx, req)
 	}
 
 	tflog.Debug(ctx, "record unchanged, state unchanged", map[string]any{"node_uuid": mark.UUID})
@@ -63,7 +71,7 @@ func (s *shortcuts) unchanged(ctx context.Context, mark baremetalhost.Mark) bool
 // PlanResourceChange implements [tfprotov6.ResourceServer].
 func (s *shortcuts) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if _, ok := markOf(req.TypeName, req.PriorPrivate); !ok || !nothingNew(req) {
-		return s.ProviderServer.PlanResourceChange(ctx, req)
+		return s.framework.PlanResourceChange(ctx, req)
 	}
 
 	return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.PriorState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity}, nil

@@ -29,7 +29,7 @@ func (s *shortcuts) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upg
 		return &tfprotov6.UpgradeResourceStateResponse{UpgradedState: &tfprotov6.DynamicValue{JSON: req.RawState.JSON}}, nil
 	}
 
-	return s.ProviderServer.UpgradeResourceState(ctx, req)
+	return s.framework.UpgradeResourceState(ctx, req)
 }
 
 func (s *shortcuts) upToDate(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) bool {

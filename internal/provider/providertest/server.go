@@ -107,6 +107,96 @@ func (s *Server) Read(t *testing.T, typeName string, block Map) (Map, []*tfproto
 	return read, resp.Diagnostics
 }
 
+// Open validates and opens an ephemeral resource.
+func (s *Server) Open(t *testing.T, typeName string, block Map) (Map, []*tfprotov6.Diagnostic) {
+	t.Helper()
+
+	valueType := s.schema.EphemeralResourceSchemas[typeName].ValueType()
+	config := dynamic(t, valueType, block)
+
+	valid, err := s.ValidateEphemeralResourceConfig(t.Context(), &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if Errors(valid.Diagnostics) != "" {
+		return nil, valid.Diagnostics
+	}
+
+	resp, err := s.OpenEphemeralResource(t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if Errors(resp.Diagnostics) != "" {
+		return nil, resp.Diagnostics
+	}
+
+	result, err := resp.Result.Unmarshal(valueType)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	opened, ok := Plain(result).(Map)
+	if !ok || !result.IsFullyKnown() {
+		t.Fatalf("the result is %s", result)
+	}
+
+	return opened, resp.Diagnostics
+}
+
+// Invoke validates, plans and invokes an action, as Terraform 1.14 does. It returns the
+// lines of progress.
+func (s *Server) Invoke(t *testing.T, typeName string, block Map) ([]string, []*tfprotov6.Diagnostic) {
+	t.Helper()
+
+	served, ok := s.ProviderServer.(tfprotov6.ProviderServerWithActions)
+	if !ok {
+		t.Fatal("Terraform would find no actions in this server")
+	}
+
+	config := dynamic(t, s.schema.ActionSchemas[typeName].Schema.ValueType(), block)
+
+	valid, err := served.ValidateActionConfig(t.Context(), &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if Errors(valid.Diagnostics) != "" {
+		return nil, valid.Diagnostics
+	}
+
+	plan, err := served.PlanAction(t.Context(), &tfprotov6.PlanActionRequest{ActionType: typeName, Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if Errors(plan.Diagnostics) != "" {
+		return nil, plan.Diagnostics
+	}
+
+	stream, err := served.InvokeAction(t.Context(), &tfprotov6.InvokeActionRequest{ActionType: typeName, Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var (
+		progress []string
+		diags    []*tfprotov6.Diagnostic
+	)
+
+	for event := range stream.Events {
+		switch event := event.Type.(type) {
+		case tfprotov6.ProgressInvokeActionEventType:
+			progress = append(progress, event.Message)
+		case tfprotov6.CompletedInvokeActionEventType:
+			diags = append(diags, event.Diagnostics...)
+		}
+	}
+
+	return progress, diags
+}
+
 func dynamic(t *testing.T, valueType tftypes.Type, block Map) *tfprotov6.DynamicValue {
 	t.Helper()
 
