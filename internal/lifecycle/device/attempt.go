@@ -113,7 +113,7 @@ func (a *attempt) Note(seen look) string {
 	}
 
 	s, _ := next(seen.Facts, a.goal)
-	note := fmt.Sprintf("%s (machine status %q)", s, seen.machine.Status)
+	note := string(s) + " (machine status " + seen.machine.Status + ")"
 
 	if seen.hidden != "" {
 		note += ": " + seen.hidden

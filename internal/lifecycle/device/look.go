@@ -45,7 +45,7 @@ func (a *attempt) Look(ctx context.Context, seen look, within time.Duration) (lo
 	}
 
 	out.sight, _ = next(out.Facts, a.goal)
-	if out.sight != seen.sight {
+	if out.sight != seen.sight && a.run.Log != nil {
 		a.run.log(a.stop, a.host.Label()+": "+a.Note(out))
 	}
 

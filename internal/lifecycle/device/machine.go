@@ -307,7 +307,7 @@ func (s Sight) words() error {
 	case Several, SomeoneElse:
 		return ErrAmbiguous
 	case Broken, Critical, HealthUntold:
-		return ErrUnhealthy
+		return fmt.Errorf("%w: %s", ErrUnhealthy, string(s))
 	case Invisible:
 		return ErrNotVisible
 	default:

@@ -354,7 +354,7 @@ func placeAdvice(err error) string {
 	switch {
 	case errors.As(err, &there):
 		return fmt.Sprintf("Nothing was attached. If the devices are yours, import them (terraform import ADDRESS %q) or set existing_devices = \"adopt\"; "+
-			"to leave them alone and attach others beside them, set existing_devices = \"ignore\".", there.Host.MachineID+"/"+ids(there.Devices))
+			"to leave them alone and attach others beside them, set existing_devices = \"ignore\".", there.Host.MachineID+"/"+strings.ReplaceAll(ids(there.Devices), ", ", ","))
 	case errors.Is(err, ErrNoHost):
 		return "Nothing was attached. Free devices, list further hosts, or ask for fewer."
 	default:

@@ -76,7 +76,7 @@ func TestScripts(t *testing.T) {
 
 			root := tree(t)
 			run := func(script string, params ...string) string {
-				cmd := exec.CommandContext(t.Context(), path, append([]string{"-c", script, "sh"}, params...)...) //nolint:gosec // a shell of this machine
+				cmd := exec.CommandContext(t.Context(), path, append([]string{"-c", script, "sh"}, params...)...)
 
 				out, err := cmd.CombinedOutput()
 				if err != nil {

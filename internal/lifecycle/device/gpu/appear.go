@@ -29,21 +29,16 @@ func Appear(ctx context.Context, ops Ops, id string, before Before) (Sight, erro
 
 	err := wait.Until(ctx, wait.Quick, func(ctx context.Context) (wait.Verdict, string, error) {
 		seen, err := See(ctx, ops, id, before)
-
-		switch {
-		case keep(err) != nil:
+		if err != nil {
 			return wait.Again, "", passing(err)
-		case err != nil:
-			return wait.Again, err.Error(), nil
-		case seen.Visible:
-			last = seen
-
-			return wait.Done, "", nil
 		}
 
 		last = seen
 
-		if time.Now().Before(next) {
+		switch {
+		case seen.Visible:
+			return wait.Done, "", nil
+		case time.Now().Before(next):
 			return wait.Again, seen.Note, nil
 		}
 

@@ -125,9 +125,7 @@ func (s *sim) do(ctx context.Context, call string, work func() error) error {
 	return nil
 }
 
-func refused(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{gpu.ErrCommand}, args...)...)
-}
+func refused(words string) error { return fmt.Errorf("%w: %s", gpu.ErrCommand, words) }
 
 func (s *sim) at(g gpu.GPU) *card {
 	for _, c := range s.cards {

@@ -101,10 +101,14 @@ func TestCommands(t *testing.T) {
 	}{
 		"visible":                 {hostDriver, func(ctx context.Context, o gpu.Ops) error { _, err := o.Visible(ctx); return err }, []string{visibleQuery}},
 		"visible, in a container": {containerDriver, func(ctx context.Context, o gpu.Ops) error { _, err := o.Visible(ctx); return err }, []string{inContainer + visibleQuery}},
-		"drain": {hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.SetDrain(ctx, gpu1, true) },
-			[]string{"nvidia-smi drain -p 0000:1F:00.0 -m 1"}},
-		"end of a drain": {containerDriver, func(ctx context.Context, o gpu.Ops) error { return o.SetDrain(ctx, gpu1, false) },
-			[]string{inContainer + "nvidia-smi drain -p 0000:1F:00.0 -m 0"}},
+		"drain": {
+			hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.SetDrain(ctx, gpu1, true) },
+			[]string{"nvidia-smi drain -p 0000:1F:00.0 -m 1"},
+		},
+		"end of a drain": {
+			containerDriver, func(ctx context.Context, o gpu.Ops) error { return o.SetDrain(ctx, gpu1, false) },
+			[]string{inContainer + "nvidia-smi drain -p 0000:1F:00.0 -m 0"},
+		},
 		"persistence by UUID":    {hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.SetPersistence(ctx, gpu1, false) }, []string{"nvidia-smi -i " + uuid1 + " -pm 0"}},
 		"persistence by address": {hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.SetPersistence(ctx, other, true) }, []string{"nvidia-smi -i 0000:1F:00.0 -pm 1"}},
 		"init":                   {hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.Init(ctx) }, []string{"modprobe nvidia", "nvidia-smi -L"}},
@@ -113,13 +117,19 @@ func TestCommands(t *testing.T) {
 		"rescan":                 {hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.Rescan(ctx) }, []string{"pci-rescan"}},
 		"device file":            {hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.RemoveDeviceFile(ctx, gpu1) }, []string{"device-file-remove 3"}},
 		"no device file":         {hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.RemoveDeviceFile(ctx, other) }, nil},
-		"persistenced stops": {hostDriver, func(ctx context.Context, o gpu.Ops) error { _, err := o.StopPersistenced(ctx); return err },
-			[]string{"systemctl is-active nvidia-persistenced", "systemctl stop nvidia-persistenced"}},
+		"persistenced stops": {
+			hostDriver, func(ctx context.Context, o gpu.Ops) error { _, err := o.StopPersistenced(ctx); return err },
+			[]string{"systemctl is-active nvidia-persistenced", "systemctl stop nvidia-persistenced"},
+		},
 		"persistenced starts": {hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.StartPersistenced(ctx) }, []string{"systemctl start nvidia-persistenced"}},
-		"persistenced of a container stops": {containerDriver, func(ctx context.Context, o gpu.Ops) error { _, err := o.StopPersistenced(ctx); return err },
-			[]string{"persistenced-stop /run/nvidia/driver"}},
-		"persistenced of a container starts": {containerDriver, func(ctx context.Context, o gpu.Ops) error { return o.StartPersistenced(ctx) },
-			[]string{inContainer + "nvidia-persistenced --persistence-mode"}},
+		"persistenced of a container stops": {
+			containerDriver, func(ctx context.Context, o gpu.Ops) error { _, err := o.StopPersistenced(ctx); return err },
+			[]string{"persistenced-stop /run/nvidia/driver"},
+		},
+		"persistenced of a container starts": {
+			containerDriver, func(ctx context.Context, o gpu.Ops) error { return o.StartPersistenced(ctx) },
+			[]string{inContainer + "nvidia-persistenced --persistence-mode"},
+		},
 	}
 
 	for name, c := range cases {
@@ -145,8 +155,10 @@ func TestCommands(t *testing.T) {
 func TestPersistenced_stopFails(t *testing.T) {
 	t.Parallel()
 
-	h := &host{facts: hostDriver, answers: map[string]remote.Result{"systemctl is-active nvidia-persistenced": said("active\n")},
-		errs: map[string]error{"systemctl stop nvidia-persistenced": remote.ErrLost}}
+	h := &host{
+		facts: hostDriver, answers: map[string]remote.Result{"systemctl is-active nvidia-persistenced": said("active\n")},
+		errs: map[string]error{"systemctl stop nvidia-persistenced": remote.ErrLost},
+	}
 
 	if was, err := onssh.New(h).StopPersistenced(t.Context()); !was || !errors.Is(err, gpu.ErrUnreachable) {
 		t.Errorf("%t, error %v: it may have been stopped", was, err)

@@ -92,7 +92,7 @@ func columns(line string, n int) ([]string, error) {
 }
 
 // value is a value of nvidia-smi, empty where it says that there is none: [N/A], N/A,
-// [Not Supported], [Unknown Error], …
+// [Not Supported], [Unknown Error] and their like.
 func value(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "N/A" || (strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]")) {

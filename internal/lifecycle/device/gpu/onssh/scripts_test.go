@@ -27,7 +27,7 @@ import (
 
 // inShells runs a test with each POSIX shell of this machine. The scripts run for real,
 // against a directory that is taken for the root of a host.
-func inShells(t *testing.T, test func(t *testing.T, r runner)) {
+func inShells(t *testing.T, test func(r runner)) {
 	t.Helper()
 
 	ran := 0
@@ -42,7 +42,7 @@ func inShells(t *testing.T, test func(t *testing.T, r runner)) {
 
 		t.Run(strings.Join(shell, " "), func(t *testing.T) {
 			t.Parallel()
-			test(t, runner{t: t, shell: append([]string{path}, shell[1:]...), root: t.TempDir(), n: i})
+			test(runner{t: t, shell: append([]string{path}, shell[1:]...), root: t.TempDir(), n: i})
 		})
 	}
 
@@ -64,7 +64,7 @@ func (r runner) run(script string, params ...string) (string, error) {
 	r.t.Helper()
 
 	args := slices.Concat(r.shell[1:], []string{"-c", script, "sh"}, params)
-	cmd := exec.CommandContext(r.t.Context(), r.shell[0], args...) //nolint:gosec // a shell of this machine, a script of ours
+	cmd := exec.CommandContext(r.t.Context(), r.shell[0], args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "PATH="+r.path+":"+os.Getenv("PATH"))
 
 	var stderr bytes.Buffer
@@ -117,7 +117,9 @@ func (r runner) exists(path string) bool {
 
 func TestScriptDriver(t *testing.T) {
 	t.Parallel()
-	inShells(t, func(t *testing.T, r runner) {
+	inShells(t, func(r runner) {
+		t := r.t
+
 		r.path = filepath.Join(r.root, "fake")
 
 		for tool, text := range map[string]string{
@@ -152,7 +154,9 @@ func TestScriptDriver(t *testing.T) {
 
 func TestScriptPresent(t *testing.T) {
 	t.Parallel()
-	inShells(t, func(t *testing.T, r runner) {
+	inShells(t, func(r runner) {
+		t := r.t
+
 		if out := r.must(onssh.ScriptPresent, r.root); out != "" {
 			t.Errorf("without a driver: %q", out)
 		}
@@ -169,7 +173,9 @@ func TestScriptPresent(t *testing.T) {
 
 func TestScriptPCI(t *testing.T) {
 	t.Parallel()
-	inShells(t, func(t *testing.T, r runner) {
+	inShells(t, func(r runner) {
+		t := r.t
+
 		if out, err := r.run(onssh.ScriptPCI, r.root); err == nil {
 			t.Errorf("%q: a host without sysfs must not look like one without GPUs", out)
 		}
@@ -192,8 +198,8 @@ func TestScriptPCI(t *testing.T) {
 	})
 }
 
-// device makes a device file, which needs root.
-func (r runner) device(path string, major, minor int) string {
+// device makes a file for a device of the kernel's own (major 1), which needs root.
+func (r runner) device(path string, minor int) string {
 	r.t.Helper()
 
 	path = filepath.Join(r.root, path)
@@ -201,7 +207,7 @@ func (r runner) device(path string, major, minor int) string {
 		r.t.Fatal(err)
 	}
 
-	err := syscall.Mknod(path, syscall.S_IFCHR|0o600, major<<8|minor)
+	err := syscall.Mknod(path, syscall.S_IFCHR|0o600, 1<<8|minor)
 	if errors.Is(err, syscall.EPERM) {
 		r.t.Skip("device files need root")
 	}
@@ -217,7 +223,7 @@ func (r runner) device(path string, major, minor int) string {
 func (r runner) hold(path string) int {
 	r.t.Helper()
 
-	f, err := os.Open(path) //nolint:gosec // a file of the test
+	f, err := os.Open(path)
 	if errors.Is(err, os.ErrPermission) {
 		r.t.Skip("device files cannot be opened in this directory (mounted nodev)")
 	}
@@ -257,15 +263,17 @@ func (r runner) hold(path string) int {
 // TestOGPU10_scriptHolders finds those who hold a device, in containers too, and nobody else.
 func TestOGPU10_scriptHolders(t *testing.T) {
 	t.Parallel()
-	inShells(t, func(t *testing.T, r runner) {
+	inShells(t, func(r runner) {
+		t := r.t
+
 		// Each shell has a device of its own (none of this machine: 1:3 and the like are
 		// drivers of the kernel that anybody may open).
 		minor := map[int]int{0: 3, 1: 5, 2: 7, 3: 8, 4: 9}[r.n] // null, zero, full, random, urandom
 		name := "nvidia" + strconv.Itoa(minor)
 
-		node := r.device("dev/"+name, 1, minor)
-		inContainer := r.device("container/dev/nvidia0", 1, minor)
-		other := r.device("dev/nvidia4", 1, 11) // kmsg
+		node := r.device("dev/"+name, minor)
+		inContainer := r.device("container/dev/nvidia0", minor)
+		other := r.device("dev/nvidia4", 11) // kmsg
 		plain := r.file("tmp/"+name, "", 0o600)
 
 		if out := r.must(onssh.ScriptHolders, node, strconv.Itoa(minor), r.root); out != "" {
@@ -300,7 +308,7 @@ func TestScriptHolders_overTheLocalHost(t *testing.T) {
 	t.Parallel()
 
 	r := runner{t: t, root: t.TempDir()}
-	node := r.device("dev/nvidia77", 1, 11) // a number that no other test counts
+	node := r.device("dev/nvidia77", 11) // a number that no other test counts
 	pid := r.hold(node)
 
 	h, err := remote.New(remote.Config{Type: remote.Local})
@@ -318,7 +326,9 @@ func TestScriptHolders_overTheLocalHost(t *testing.T) {
 
 func TestScriptRemove(t *testing.T) {
 	t.Parallel()
-	inShells(t, func(t *testing.T, r runner) {
+	inShells(t, func(r runner) {
+		t := r.t
+
 		bus := fmt.Sprintf("0000:a%d:00.0", r.n) // the writers are told apart by it
 		dir := "sys/bus/pci/devices/" + bus
 
@@ -333,7 +343,7 @@ func TestScriptRemove(t *testing.T) {
 			t.Errorf("%q, error %v", out, err)
 		}
 
-		if text, err := os.ReadFile(remove); err != nil || string(text) != "1\n" { //nolint:gosec // a file of the test
+		if text, err := os.ReadFile(remove); err != nil || string(text) != "1\n" {
 			t.Errorf("written %q, error %v", text, err)
 		}
 
@@ -352,7 +362,9 @@ func TestScriptRemove(t *testing.T) {
 
 func TestScriptRemove_blocks(t *testing.T) {
 	t.Parallel()
-	inShells(t, func(t *testing.T, r runner) {
+	inShells(t, func(r runner) {
+		t := r.t
+
 		bus := fmt.Sprintf("0000:b%d:00.0", r.n)
 		dir := filepath.Join(r.root, "sys/bus/pci/devices", bus)
 		fifo := filepath.Join(dir, "remove")
@@ -371,7 +383,7 @@ func TestScriptRemove_blocks(t *testing.T) {
 		}
 
 		// The last user ends, and the one write goes through.
-		f, err := os.Open(fifo) //nolint:gosec // a file of the test
+		f, err := os.Open(fifo)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +406,9 @@ func TestScriptRemove_blocks(t *testing.T) {
 
 func TestScriptRescan(t *testing.T) {
 	t.Parallel()
-	inShells(t, func(t *testing.T, r runner) {
+	inShells(t, func(r runner) {
+		t := r.t
+
 		if _, err := r.run(onssh.ScriptRescan, r.root); err == nil {
 			t.Error("no sysfs, no error")
 		}
@@ -402,7 +416,7 @@ func TestScriptRescan(t *testing.T) {
 		file := r.file("sys/bus/pci/rescan", "", 0o600)
 		out := r.must(onssh.ScriptRescan, r.root)
 
-		if text, err := os.ReadFile(file); err != nil || string(text) != "1\n" || out != "" { //nolint:gosec // a file of the test
+		if text, err := os.ReadFile(file); err != nil || string(text) != "1\n" || out != "" {
 			t.Errorf("written %q, printed %q, error %v", text, out, err)
 		}
 	})
@@ -410,7 +424,9 @@ func TestScriptRescan(t *testing.T) {
 
 func TestScriptDeviceFile(t *testing.T) {
 	t.Parallel()
-	inShells(t, func(t *testing.T, r runner) {
+	inShells(t, func(r runner) {
+		t := r.t
+
 		for _, f := range []string{"dev/nvidia3", "dev/nvidia33", "run/nvidia/driver/dev/nvidia3", "dev/nvidiactl"} {
 			r.file(f, "", 0o600)
 		}
@@ -440,7 +456,9 @@ func TestScriptDeviceFile(t *testing.T) {
 
 func TestScriptPersistenced(t *testing.T) {
 	t.Parallel()
-	inShells(t, func(t *testing.T, r runner) {
+	inShells(t, func(r runner) {
+		t := r.t
+
 		if out := r.must(onssh.ScriptPersistenced, r.root); out != "none\n" {
 			t.Errorf("%q", out)
 		}
@@ -456,18 +474,22 @@ func TestScriptPersistenced(t *testing.T) {
 			t.Skip("no sleep")
 		}
 
-		program, err := os.ReadFile(sleep) //nolint:gosec // a program of this machine
+		program, err := os.ReadFile(sleep)
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		cmd := exec.CommandContext(t.Context(), r.file("nvidia-persistenced", string(program), 0o700), "600") //nolint:gosec // a copy of sleep
+		cmd := exec.CommandContext(t.Context(), r.file("nvidia-persistenced", string(program), 0o700), "600")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+
+			_ = cmd.Wait()
+		}()
 
 		if err := os.WriteFile(pidFile, []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600); err != nil {
 			t.Fatal(err)
