@@ -58,7 +58,9 @@ func mergeNested(a *tfprotov6.SchemaAttribute, prior, config tftypes.Value) tfty
 				p = have[i]
 			}
 
-			want[i] = merge(want[i].Type(), a.NestedType.Attributes, p, want[i])
+			if want[i].IsKnown() && !want[i].IsNull() {
+				want[i] = merge(want[i].Type(), a.NestedType.Attributes, p, want[i])
+			}
 		}
 
 		return tftypes.NewValue(config.Type(), want)

@@ -122,10 +122,11 @@ func placeAttributes() map[string]schema.Attribute {
 }
 
 func hostObject() schema.NestedAttributeObject {
-	return schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+	return schema.NestedAttributeObject{Validators: []validator.Object{hasMachine{}}, Attributes: map[string]schema.Attribute{
+		// Not Required: the framework would miss it in a host that is not known yet as a whole.
 		"machine_id": schema.StringAttribute{
-			Required: true, Validators: []validator.String{machineID()},
-			MarkdownDescription: "Id of the machine in the fabric, normally `metal3_baremetal_host.x.fabric_machine_id`; `fsas-cdi://` in front is allowed.",
+			Optional: true, Validators: []validator.String{machineID()},
+			MarkdownDescription: "Required. Id of the machine in the fabric, normally `metal3_baremetal_host.x.fabric_machine_id`; `fsas-cdi://` in front is allowed.",
 		},
 		"name": schema.StringAttribute{
 			Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}, MarkdownDescription: "Name of the host in messages and in `devices`.",

@@ -60,3 +60,19 @@ func machineID() validator.String {
 		}
 	}}
 }
+
+// hasMachine refuses a host without a machine id. One that is not known yet may have one.
+type hasMachine struct{}
+
+func (hasMachine) Description(context.Context) string               { return "machine_id is required" }
+func (h hasMachine) MarkdownDescription(ctx context.Context) string { return h.Description(ctx) }
+
+func (hasMachine) ValidateObject(_ context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
+	if !known(req.ConfigValue) {
+		return
+	}
+
+	if id := req.ConfigValue.Attributes()["machine_id"]; id == nil || id.IsNull() {
+		resp.Diagnostics.AddAttributeError(req.Path.AtName("machine_id"), "Host without a machine id", "machine_id is required: without it the fabric cannot be asked for the machine.")
+	}
+}
