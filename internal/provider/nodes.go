@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/cxl"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu/onssh"
 )
 
@@ -41,10 +42,8 @@ func (s *services) Node(ctx context.Context, cfg remote.Config, deviceType strin
 		return nil, fmt.Errorf("connection to %s: %w", cfg.Host, err)
 	}
 
-	if deviceType != device.GPU {
-		// What CXL memory needs of an operating system is left to it: nobody has shown a way
-		// that is right on every kernel.
-		return nil, nil //nolint:nilnil // no node: nothing is done on the host
+	if deviceType == device.CXLMemory {
+		return device.CXLNode(cxl.New(host)), nil
 	}
 
 	return device.GPUNode(onssh.New(host)), nil

@@ -54,7 +54,8 @@ type Released struct {
 //  7. see that its address is gone
 //
 // When it fails, or is refused, or is interrupted, everything that it did is undone before
-// it returns. A refusal is an [*InUseError].
+// it returns. A refusal is an [*InUseError], or [ErrInUse] where not a process but the system
+// holds the GPU.
 func Release(ctx context.Context, ops Ops, t Target, o Options) (Released, error) {
 	place, err := locate(ctx, ops, t)
 	r := Released{GPU: place.gpu, Absent: !place.found, Bare: place.bare}
@@ -210,6 +211,10 @@ func gone(ctx context.Context, ops Ops, g GPU) error {
 // Finish ends a release after the fabric has taken the GPU: nvidia-persistenced serves the
 // remaining GPUs again, and the device file goes unless a GPU has its number.
 func Finish(ctx context.Context, ops Ops, r Released) error {
+	if r.Absent || r.GPU.BusID == "" {
+		return nil
+	}
+
 	var failed []error
 
 	if r.Persistenced {

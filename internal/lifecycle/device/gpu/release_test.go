@@ -444,8 +444,14 @@ func TestFinish_tellsBothFailures(t *testing.T) {
 	s.before["StartPersistenced"] = func() error { return errBroken }
 	s.before["RemoveDeviceFile"] = func() error { return gpu.ErrUnreachable }
 
-	err := gpu.Finish(t.Context(), s, gpu.Released{GPU: gpu.GPU{Minor: 0}, Persistenced: true})
+	err := gpu.Finish(t.Context(), s, gpu.Released{GPU: gpu.GPU{BusID: busA, Minor: 0}, Persistenced: true})
 	if !errors.Is(err, errBroken) || !errors.Is(err, gpu.ErrUnreachable) {
 		t.Errorf("error %v", err)
+	}
+
+	for _, nothing := range []gpu.Released{{}, {Absent: true, Persistenced: true, GPU: gpu.GPU{BusID: busA}}} {
+		if err := gpu.Finish(t.Context(), s, nothing); err != nil {
+			t.Errorf("%+v: error %v: nothing was released", nothing, err)
+		}
 	}
 }
