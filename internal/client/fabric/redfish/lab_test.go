@@ -103,7 +103,9 @@ func comesAndGoes(t *testing.T, tuning face.Redfish) {
 func arrived(t *testing.T, f fabric.Fabric, id string, takes time.Duration) {
 	t.Helper()
 
-	if id == "" {
+	if id == "" { // it is done, or it goes on without a name
+		time.Sleep(takes)
+
 		return
 	}
 
