@@ -169,7 +169,7 @@ func TestDo_configuredCodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			far := answers(tc.status, nil, tc.body)
+			far := answers(tc.status, tc.body)
 			c := callerOf(t, fabric.Config{BusyCodes: []string{"E1"}, CapacityCodes: []string{"E2"}, Transport: inProcess{far}}, "h", nil)
 
 			if _, err := c.Do(t.Context(), order); !errors.Is(err, tc.kind) {
@@ -182,7 +182,7 @@ func TestDo_configuredCodes(t *testing.T) {
 func TestDo_readsThatAreNoManagers(t *testing.T) {
 	t.Parallel()
 
-	c := caller(t, nil, answers(200, nil, "\n <html><title>Login</title>"))
+	c := caller(t, nil, answers(200, "\n <html><title>Login</title>"))
 
 	_, err := c.Do(t.Context(), read)
 	if !errors.Is(err, fabric.ErrNotFabric) || !strings.Contains(err.Error(), "Login") {
@@ -197,7 +197,7 @@ func TestDo_readsThatAreNoManagers(t *testing.T) {
 func TestDo_longAnswers(t *testing.T) {
 	t.Parallel()
 
-	c := caller(t, nil, answers(200, nil, `{"x":"`+strings.Repeat("x", 9<<20)+`"}`))
+	c := caller(t, nil, answers(200, `{"x":"`+strings.Repeat("x", 9<<20)+`"}`))
 
 	for r, kind := range map[*fabric.Request]error{&read: fabric.ErrNotFabric, &order: fabric.ErrUnknown} {
 		if _, err := c.Do(t.Context(), *r); !errors.Is(err, kind) || !strings.Contains(err.Error(), "8 MiB") {

@@ -96,7 +96,7 @@ func (l *List[T]) UnmarshalJSON(raw []byte) error {
 			l.Odd = 1
 		}
 
-		return nil //nolint:nilerr // an odd value is an empty list that says so
+		return nil
 	}
 
 	l.Present = true

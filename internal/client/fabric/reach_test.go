@@ -41,7 +41,7 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // hangUp takes a request and ends the connection.
 func hangUp(w http.ResponseWriter, _ *http.Request) {
-	conn, _, _ := w.(http.Hijacker).Hijack() //nolint:errcheck,forcetypeassert // of a test's server
+	conn, _, _ := w.(http.Hijacker).Hijack() //nolint:forcetypeassert // of a test's server
 	_ = conn.Close()
 }
 
@@ -52,10 +52,10 @@ func TestDo_withoutAnAnswer(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
 
-	plain := httptest.NewServer(answers(200, nil, "{}"))
+	plain := httptest.NewServer(answers(200, "{}"))
 	t.Cleanup(plain.Close)
 
-	untrusted := httptest.NewUnstartedServer(answers(200, nil, "{}"))
+	untrusted := httptest.NewUnstartedServer(answers(200, "{}"))
 	untrusted.Config.ErrorLog = nobodyReads
 	untrusted.StartTLS()
 	t.Cleanup(untrusted.Close)
@@ -215,7 +215,7 @@ func TestDo_givenUp(t *testing.T) {
 func TestDo_certificates(t *testing.T) {
 	t.Parallel()
 
-	far := httptest.NewUnstartedServer(answers(200, nil, "{}"))
+	far := httptest.NewUnstartedServer(answers(200, "{}"))
 	far.Config.ErrorLog = nobodyReads
 	far.StartTLS()
 	t.Cleanup(far.Close)

@@ -39,7 +39,7 @@ func TestDo_secretsStaySecret(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			c := caller(t, &token{}, answers(400, nil, body))
+			c := caller(t, &token{}, answers(400, body))
 
 			for _, r := range []fabric.Request{read, order} {
 				_, err := c.Do(t.Context(), r)
@@ -58,7 +58,7 @@ func TestDo_secretsStaySecret(t *testing.T) {
 func TestDo_messagesAreShort(t *testing.T) {
 	t.Parallel()
 
-	c := caller(t, nil, answers(400, nil, `{"error":"`+strings.Repeat("ä\\n", 100_000)+`"}`))
+	c := caller(t, nil, answers(400, `{"error":"`+strings.Repeat("ä\\n", 100_000)+`"}`))
 
 	if _, err := c.Do(t.Context(), read); len(err.Error()) > 1300 || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%d bytes: %.80s", len(err.Error()), err)
@@ -71,7 +71,7 @@ func TestDo_traceHoldsNoSecret(t *testing.T) {
 	var seen []string
 
 	c := callerOf(t, fabric.Config{
-		Transport: inProcess{answers(204, nil, "")},
+		Transport: inProcess{answers(204, "")},
 		Trace: func(_ context.Context, method, url string, status int, _ time.Duration) {
 			seen = append(seen, fmt.Sprint(method, " ", url, " ", status))
 		},
@@ -181,7 +181,7 @@ func FuzzDo(f *testing.F) {
 			return
 		}
 
-		c := callerOf(t, fabric.Config{Transport: inProcess{answers(status, nil, body)}}, "h", nil)
+		c := callerOf(t, fabric.Config{Transport: inProcess{answers(status, body)}}, "h", nil)
 
 		for _, r := range []fabric.Request{read, order} {
 			_, err := c.Do(t.Context(), r)

@@ -88,27 +88,23 @@ func (d *double) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // start makes a driver for a double.
-func start(t *testing.T, replies map[string]reply, change ...func(*fabric.Config)) (fabric.Fabric, *double) {
+func start(t *testing.T, replies map[string]reply) (fabric.Fabric, *double) {
 	t.Helper()
 
 	d := &double{t: t, replies: replies}
 	far := httptest.NewTLSServer(d)
 	t.Cleanup(far.Close)
 
-	return driver(t, far.URL, far.Client().Transport, change...), d
+	return driver(t, far.URL, far.Client().Transport), d
 }
 
-func driver(t *testing.T, endpoint string, transport http.RoundTripper, change ...func(*fabric.Config)) fabric.Fabric {
+func driver(t *testing.T, endpoint string, transport http.RoundTripper) fabric.Fabric {
 	t.Helper()
 
 	cfg := fabric.Config{
 		Endpoint: endpoint, TenantID: tenant, ClusterID: cluster, Transport: transport,
 		Auth: fabric.Auth{Username: "u", Password: "hunter2!"},
 	}
-	for _, c := range change {
-		c(&cfg)
-	}
-
 	f, err := fticm.New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -20,12 +20,12 @@ var (
 )
 
 // increase is the order that CM wants for one more.
-func increase(spec, count string) string {
-	return resize + ` {"increase_resource_count":{"device_count":` + count + `,"spec_uuid":"` + spec + `"}}`
+func increase(count string) string {
+	return resize + ` {"increase_resource_count":{"device_count":` + count + `,"spec_uuid":"S"}}`
 }
 
-func remove(spec, count, id string) string {
-	return resize + ` {"remove_resources":{"device_count":` + count + `,"devices":["` + id + `"],"spec_uuid":"` + spec + `"}}`
+func remove(count, id string) string {
+	return resize + ` {"remove_resources":{"device_count":` + count + `,"devices":["` + id + `"],"spec_uuid":"S"}}`
 }
 
 // TestOGPU06_attach: an order is sent only where everything is clear.
@@ -40,17 +40,17 @@ func TestOGPU06_attach(t *testing.T) {
 		words  []string
 		passes bool
 	}{
-		"the first":                              {specs: spec("S", "A", `0,4,0`), count: 1, order: increase("S", "1")},
-		"one more":                               {specs: spec("S", "A", `0,4,1`, one), count: 2, order: increase("S", "2")},
-		"up to the bound":                        {specs: spec("S", "A", `0,2,1`, one), count: 2, order: increase("S", "2")},
-		"without a bound":                        {specs: spec("S", "A", `0,null,1`, one), count: 2, order: increase("S", "2")},
-		"without a count":                        {specs: spec("S", "A", `0,4,null`, one), count: 2, order: increase("S", "2")},
-		"numbers as text":                        {specs: spec("S", "A", `"0","4","1"`, one), count: 2, order: increase("S", "2")},
-		"below the minimum":                      {specs: spec("S", "A", `2,6,0`), count: 1, order: increase("S", "1")},
-		"beside another":                         {specs: spec("T", "B", `0,4,1`, two) + "," + spec("S", "A", `0,4,1`, one), count: 2, order: increase("S", "2")},
-		"beside one that failed and counts":      {specs: spec("S", "A", `0,4,2`, one, bad), count: 3, order: increase("S", "3")},
-		"beside one that failed and counts not":  {specs: spec("S", "A", `0,4,1`, one, bad), count: 3, order: increase("S", "2")},
-		"by the manager's count where none said": {specs: spec("S", "A", `0,4,1`, one), order: increase("S", "2")},
+		"the first":                              {specs: spec("S", "A", `0,4,0`), count: 1, order: increase("1")},
+		"one more":                               {specs: spec("S", "A", `0,4,1`, one), count: 2, order: increase("2")},
+		"up to the bound":                        {specs: spec("S", "A", `0,2,1`, one), count: 2, order: increase("2")},
+		"without a bound":                        {specs: spec("S", "A", `0,null,1`, one), count: 2, order: increase("2")},
+		"without a count":                        {specs: spec("S", "A", `0,4,null`, one), count: 2, order: increase("2")},
+		"numbers as text":                        {specs: spec("S", "A", `"0","4","1"`, one), count: 2, order: increase("2")},
+		"below the minimum":                      {specs: spec("S", "A", `2,6,0`), count: 1, order: increase("1")},
+		"beside another":                         {specs: spec("T", "B", `0,4,1`, two) + "," + spec("S", "A", `0,4,1`, one), count: 2, order: increase("2")},
+		"beside one that failed and counts":      {specs: spec("S", "A", `0,4,2`, one, bad), count: 3, order: increase("3")},
+		"beside one that failed and counts not":  {specs: spec("S", "A", `0,4,1`, one, bad), count: 3, order: increase("2")},
+		"by the manager's count where none said": {specs: spec("S", "A", `0,4,1`, one), order: increase("2")},
 
 		"a model that is spelled otherwise": {
 			specs: spec("S", "A-1", `0,4,1`, one) + "," + spec("T", "H100", `0,2,2`), count: 1,
@@ -104,12 +104,12 @@ func TestDetach(t *testing.T) {
 		kind   error
 		passes bool
 	}{
-		"the only one":                 {specs: spec("S", "A", `0,4,1`, one), order: remove("S", "0", "D1")},
-		"one of two":                   {specs: spec("S", "A", `1,4,2`, two, one), order: remove("S", "1", "D1")},
-		"again after a failure":        {specs: spec("S", "A", `0,4,1`, device("D1", "U1", "REMOVE_FAILED")), order: remove("S", "0", "D1")},
-		"one that failed and counts":   {specs: spec("S", "A", `0,4,2`, two, device("D1", "U1", "ADD_FAILED")), order: remove("S", "1", "D1")},
-		"one that failed, not counted": {specs: spec("S", "A", `1,4,1`, two, device("D1", "U1", "ADD_FAILED")), order: remove("S", "1", "D1")},
-		"of a changed id":              {specs: spec("S", "A", `0,4,1`, device("D9", "U1", "ADD_COMPLETE")), order: remove("S", "0", "D9")},
+		"the only one":                 {specs: spec("S", "A", `0,4,1`, one), order: remove("0", "D1")},
+		"one of two":                   {specs: spec("S", "A", `1,4,2`, two, one), order: remove("1", "D1")},
+		"again after a failure":        {specs: spec("S", "A", `0,4,1`, device("D1", "U1", "REMOVE_FAILED")), order: remove("0", "D1")},
+		"one that failed and counts":   {specs: spec("S", "A", `0,4,2`, two, device("D1", "U1", "ADD_FAILED")), order: remove("1", "D1")},
+		"one that failed, not counted": {specs: spec("S", "A", `1,4,1`, two, device("D1", "U1", "ADD_FAILED")), order: remove("1", "D1")},
+		"of a changed id":              {specs: spec("S", "A", `0,4,1`, device("D9", "U1", "ADD_COMPLETE")), order: remove("0", "D9")},
 		"gone already":                 {specs: spec("S", "A", `0,4,1`, two)},
 		"on its way":                   {specs: spec("S", "A", `0,4,1`, device("D1", "U1", "REMOVING"))},
 		"below the minimum":            {specs: spec("S", "A", `1,4,1`, one), kind: fabric.ErrRefused},
