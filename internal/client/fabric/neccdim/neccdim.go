@@ -49,13 +49,13 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 	}
 
 	auth := authorizer(cfg.Auth)
-	d := &driver{endpoint: endpoint}
+	d := &driver{endpoint: strings.TrimSuffix(endpoint, basePath)} // one name, however it was spelled
 
-	if d.config, err = fabric.NewCaller(cfg, based(endpoint), auth); err != nil {
+	if d.config, err = fabric.NewCaller(cfg, d.endpoint+basePath, auth); err != nil {
 		return nil, fmt.Errorf("configuration manager: %w", err)
 	}
 
-	if d.layout, err = fabric.NewCaller(cfg, based(orders), auth); err != nil {
+	if d.layout, err = fabric.NewCaller(cfg, strings.TrimSuffix(orders, basePath)+basePath, auth); err != nil {
 		return nil, fmt.Errorf("layout-apply: %w", err)
 	}
 
@@ -80,15 +80,6 @@ func authorizer(a fabric.Auth) fabric.Authorizer {
 	}
 
 	return basic{a.Username, a.Password}
-}
-
-// based adds the services' base path, unless the address has it.
-func based(endpoint string) string {
-	if strings.HasSuffix(endpoint, basePath) {
-		return endpoint
-	}
-
-	return endpoint + basePath
 }
 
 func (d *driver) Endpoint() string { return d.endpoint }

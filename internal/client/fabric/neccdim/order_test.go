@@ -289,6 +289,10 @@ func TestNew_sendsOrdersToTheirOwnAddress(t *testing.T) {
 		t.Errorf("configuration %q, orders %q", config.log, orders.log)
 	}
 
+	if f.Endpoint() != a {
+		t.Errorf("the base path is no part of the name: %s", f.Endpoint())
+	}
+
 	if f.LockKey(cpu1) != f.LockKey(cpu2) {
 		t.Error("the manager takes one order at a time")
 	}

@@ -54,7 +54,7 @@ type node struct {
 // parseResources reads the answer to GET /resources?detail=true.
 func parseResources(raw []byte) ([]resource, error) {
 	doc, ok := document.Parse(raw)
-	if !ok || !(doc.Has("resources") || doc.Has("count")) {
+	if !ok || (!doc.Has("resources") && !doc.Has("count")) {
 		return nil, errors.New("no list of resources")
 	}
 
@@ -98,7 +98,7 @@ func parseResource(raw []byte) (resource, error) {
 // parseNodes reads the answer to GET /nodes?detail=true.
 func parseNodes(raw []byte) ([]node, error) {
 	doc, ok := document.Parse(raw)
-	if !ok || !(doc.Has("nodes") || doc.Has("count")) {
+	if !ok || (!doc.Has("nodes") && !doc.Has("count")) {
 		return nil, errors.New("no list of nodes")
 	}
 

@@ -40,7 +40,7 @@ func parseTask(id string, raw []byte) (fabric.Task, bool) {
 	t := fabric.Task{ID: id}
 
 	doc, ok := document.Parse(raw)
-	if !ok || !(doc.Has("applyID") || doc.Has("status")) {
+	if !ok || (!doc.Has("applyID") && !doc.Has("status")) {
 		return t, false
 	}
 

@@ -37,7 +37,7 @@ func (z *zones) attach(ctx context.Context, op string, s system, device string) 
 		return fabric.Hint{}, refuse(op, fabric.ErrRefused, "the machine has no zone in the fabric of %s", device)
 	}
 
-	return z.replace(ctx, op, own[i].resource, "Endpoints", append(slices.Clone(own[i].endpoints), device))
+	return z.write(ctx, op, own[i], func(now []string) []string { return append(without(now, device), device) })
 }
 
 // detach takes the device's endpoint out of the system's zone.
@@ -56,5 +56,25 @@ func (z *zones) detach(ctx context.Context, op string, s system, device string) 
 		return fabric.Hint{}, refuse(op, fabric.ErrRefused, "%s is the machine itself", device)
 	}
 
-	return z.replace(ctx, op, own[i].resource, "Endpoints", without(own[i].endpoints, device))
+	return z.write(ctx, op, own[i], func(now []string) []string { return without(now, device) })
+}
+
+// write reads the zone once more, as many reads lie between the list of zones and the order,
+// and writes what its endpoints are to be.
+func (z *zones) write(ctx context.Context, op string, of zone, change func([]string) []string) (fabric.Hint, error) {
+	now, err := z.fetch(ctx, of.path)
+	if err != nil {
+		return fabric.Hint{}, fabric.Unsent(err)
+	}
+
+	endpoints, err := now.links("Links", "Endpoints")
+	if err != nil {
+		return fabric.Hint{}, fabric.Unsent(z.wrong(of.path, err.Error()))
+	}
+
+	if !slices.Equal(endpoints, of.endpoints) {
+		return fabric.Hint{}, busy(op, "the zone %s changes just now", of.path)
+	}
+
+	return z.replace(ctx, op, now, "Endpoints", change(endpoints))
 }

@@ -176,13 +176,9 @@ func (z *zones) devices(ctx context.Context, s system) ([]fabric.Device, string,
 		return nil, "", err
 	}
 
-	var paths, pools []string
+	var paths []string
 
 	for _, one := range own {
-		if !has(pools, one.fabric) {
-			pools = append(pools, one.fabric)
-		}
-
 		for _, path := range one.endpoints {
 			if !has(ports, path) && !has(paths, path) {
 				paths = append(paths, path)
@@ -203,7 +199,7 @@ func (z *zones) devices(ctx context.Context, s system) ([]fabric.Device, string,
 		}
 	}
 
-	return out, poolOf(pools), nil
+	return out, poolOf(fabricsOf(own)), nil
 }
 
 // target is an endpoint of a device.
@@ -262,19 +258,13 @@ func (z *zones) target(ctx context.Context, path string) (target, error) {
 func (z *zones) free(ctx context.Context, s *system) (offer, error) {
 	fabrics := z.fabrics
 
-	if s != nil {
+	if s != nil { // a device can only come from a fabric that the machine is on
 		own, _, err := z.own(ctx, *s)
 		if err != nil {
 			return offer{}, err
 		}
 
-		fabrics = nil // a device can only come from a fabric that the machine is on
-
-		for _, one := range own {
-			if !has(fabrics, one.fabric) {
-				fabrics = append(fabrics, one.fabric)
-			}
-		}
+		fabrics = fabricsOf(own)
 	}
 
 	all, err := z.list(ctx)
@@ -300,21 +290,38 @@ func (z *zones) free(ctx context.Context, s *system) (offer, error) {
 		return offer{}, err
 	}
 
-	o := offer{pool: poolOf(fabrics)}
+	return offerOf(poolOf(fabrics), found, all), nil
+}
 
-	for i, t := range found {
+// offerOf is what is found and nobody has.
+func offerOf(pool string, found []target, all []zone) offer {
+	o := offer{pool: pool}
+
+	for _, t := range found {
 		if !t.ok {
 			continue
 		}
 
 		o.models = append(o.models, kind{t.device.Type, t.device.Model})
 
-		if _, taken := holder(all, paths[i]); t.usable && !taken {
+		if _, taken := holder(all, t.device.FabricID); t.usable && !taken {
 			o.devices = append(o.devices, t.device)
 		}
 	}
 
-	return o, nil
+	return o
+}
+
+func fabricsOf(list []zone) []string {
+	var out []string
+
+	for _, one := range list {
+		if !has(out, one.fabric) {
+			out = append(out, one.fabric)
+		}
+	}
+
+	return out
 }
 
 // holder is the zone that an endpoint belongs to.

@@ -36,11 +36,8 @@ func (s *service) gpu(id string) string {
 	return s.endpoint(id, "Target", gpuDir+"/"+id)
 }
 
-func (s *service) zone(id, typ string, endpoints ...string) string {
-	path := fab + "/Zones/" + id
-	s.put(path, obj{"Id": id, "ZoneType": typ, "Links": obj{"Endpoints": refs(endpoints...)}})
-
-	return path
+func (s *service) zone(id, typ string, endpoints ...string) {
+	s.put(fab+"/Zones/"+id, obj{"Id": id, "ZoneType": typ, "Links": obj{"Endpoints": refs(endpoints...)}})
 }
 
 // zoned is a service as Sunfish is one: its composition service has no blocks. System 1 has
