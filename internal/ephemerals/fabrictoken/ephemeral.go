@@ -117,7 +117,7 @@ func (e *tokenResource) token(ctx context.Context) (fabric.Token, string, error)
 
 	source, ok := desk.Fabric.(fabric.TokenSource)
 	if !ok {
-		return fabric.Token{}, "", fmt.Errorf("%s: %w", desk.Fabric.Endpoint(), errNoTokens)
+		return fabric.Token{}, "", fmt.Errorf("the manager at %s: %w", desk.Fabric.Endpoint(), errNoTokens)
 	}
 
 	token, err := source.Token(ctx)
