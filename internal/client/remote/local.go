@@ -58,8 +58,8 @@ type localSession struct {
 func (s *localSession) close() { s.stop() }
 
 // drainTime is how long output may come after the command has ended: a process that it left
-// behind may hold it open.
-const drainTime = 2 * time.Second
+// behind may hold it open. It is also what a command gets that is given up.
+const drainTime = grace + 2*time.Second
 
 // run starts the command in a session of its own: Ctrl-C in a terminal does not reach it, and
 // it can be ended as a whole.
@@ -68,12 +68,14 @@ func (s *localSession) run(argv []string, stdin []byte, stdout, stderr io.Writer
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.WaitDelay = drainTime
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return 0, fmt.Errorf("start: %w", err)
 	}
+
+	// The wrapper takes the end of its input for the end of us, and ends all that it started.
+	cmd.Cancel = in.Close
 
 	if err := cmd.Start(); err != nil {
 		_ = in.Close()
@@ -88,6 +90,10 @@ func (s *localSession) run(argv []string, stdin []byte, stdout, stderr io.Writer
 
 	err = cmd.Wait() // closes the input, too
 	fed.Wait()
+
+	if s.ctx.Err() != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
 
 	return localExit(s.ctx, err)
 }

@@ -38,7 +38,7 @@ const wrapper = `exec 4>&2 2>/dev/null
 } 4>&- | {
   read -r w
   shift 2
-  "$@" 2>&4 4>&-
+  ("$@") 2>&4 4>&-
   s=$?
   kill -KILL "$w"
   exit "$s"
