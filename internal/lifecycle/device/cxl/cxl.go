@@ -85,6 +85,14 @@ func SameSerial(a, b string) bool {
 	return a != "" && a == b
 }
 
+// isSerial reports whether a text can be a serial of CXL: a number of 64 bits, which the
+// kernel shows in hexadecimal digits. A UUID is none.
+func isSerial(s string) bool {
+	s = bareSerial(s)
+
+	return s != "" && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
 func bareSerial(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	s = strings.NewReplacer("-", "", ":", "").Replace(strings.TrimPrefix(s, "0x"))

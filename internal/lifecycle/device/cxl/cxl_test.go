@@ -210,6 +210,8 @@ func TestRelease_nothingIsDone(t *testing.T) {
 		"not there":                   {target: cxl.Target{Serial: "0x99"}, absent: true},
 		"nothing known of it":         {absent: true},
 		"another has its name":        {target: cxl.Target{Serial: "0x99", Name: "mem0"}, want: cxl.ErrCommand},
+		"no serial of a host":         {target: cxl.Target{Serial: "S-0001"}, want: cxl.ErrCommand},
+		"nor is a UUID one":           {target: cxl.Target{Serial: "d0000000-0000-4000-8000-000000000001"}, want: cxl.ErrCommand},
 		"spread over several devices": {set: func(h *host) { h.answers["cxl-regions mem0"] = said("region region0 ram 0x1 2\n") }, target: cxl.Target{Name: "mem0"}, want: cxl.ErrInUse},
 		"a region is not understood":  {set: func(h *host) { h.answers["cxl-regions mem0"] = said("region region0\n") }, target: cxl.Target{Name: "mem0"}, want: cxl.ErrCommand},
 		"the script fails":            {set: func(h *host) { h.answers["cxl-list"] = remote.Result{Exit: 2} }, target: cxl.Target{Name: "mem0"}, want: cxl.ErrCommand},
@@ -231,6 +233,16 @@ func TestRelease_nothingIsDone(t *testing.T) {
 				t.Errorf("released %+v, error %v, ran %q", r, err, h.lines)
 			}
 		})
+	}
+}
+
+func TestRelease_byName(t *testing.T) {
+	t.Parallel()
+
+	for _, target := range []cxl.Target{{Name: "mem0"}, {Serial: "S-0001", Name: "mem0"}, {Serial: "1234", Name: "mem7"}} {
+		if r, err := cxl.Release(t.Context(), cxl.New(newHost()), target); err != nil || r.Memory.Name != "mem0" {
+			t.Errorf("%+v: released %+v, error %v", target, r, err)
+		}
 	}
 }
 
@@ -261,7 +273,8 @@ func TestSee(t *testing.T) {
 		"by its serial":               {list: both, serial: "5678", want: "mem1"},
 		"the new one":                 {list: both, before: cxl.Before{mem0}, want: "mem1"},
 		"the fabric's serial differs": {list: both, serial: "S-0001", before: cxl.Before{mem0}, want: "mem1"},
-		"and nothing is remembered":   {list: oneMemory, serial: "S-0001", note: "has the serial"},
+		"and nothing is remembered":   {list: oneMemory, serial: "S-0001", want: "mem0"},
+		"another number":              {list: both, serial: "0x99", before: cxl.Before{mem0}, note: `has the serial "0x99"`},
 		"two are new":                 {list: both, before: cxl.Before{}, note: "2 memory devices are new"},
 		"none is new":                 {list: oneMemory, before: cxl.Before{mem0}, note: "no new memory device among the 1"},
 		"none at all":                 {note: "no new memory device among the 0"},

@@ -48,7 +48,7 @@ func Remember(ctx context.Context, ops Ops) (Before, error) {
 }
 
 // See looks once whether a device is there: the one with the serial that the fabric told,
-// or, where it told none or one that no device shows, the only new one.
+// or, where it told none or one that is no serial of CXL (a number), the only new one.
 func See(ctx context.Context, ops Ops, serial string, before Before) (Sight, error) {
 	all, err := ops.List(ctx)
 	if err != nil {
@@ -64,10 +64,10 @@ func See(ctx context.Context, ops Ops, serial string, before Before) (Sight, err
 	})
 
 	switch {
-	case len(fresh) == 1 && (serial == "" || before != nil):
-		return Sight{Memory: fresh[0], Visible: true}, nil
-	case len(fresh) > 0 && before == nil:
+	case len(all) > 0 && isSerial(serial):
 		return Sight{Note: fmt.Sprintf("none of the %d memory devices of the host has the serial %q", len(all), serial)}, nil
+	case len(fresh) == 1:
+		return Sight{Memory: fresh[0], Visible: true}, nil
 	case len(fresh) > 1:
 		return Sight{Note: fmt.Sprintf("%d memory devices are new on the host, and none has the serial of the fabric (%q)", len(fresh), serial)}, nil
 	default:
@@ -122,18 +122,27 @@ func Release(ctx context.Context, ops Ops, t Target) (Released, error) {
 	}
 
 	m, ok := find(all, t)
-	if !ok {
-		for _, other := range all {
-			if t.Name != "" && other.Name == t.Name {
-				return Released{}, fmt.Errorf("%w: %s of %s has the serial %s and not %s: it cannot be told whether it is the same device",
-					ErrCommand, t.Name, ops.Name(), other.Serial, t.Serial)
-			}
-		}
 
+	switch {
+	case ok:
+		return ops.Release(ctx, m)
+	case doubtful(all, t):
+		return Released{}, fmt.Errorf("%w: it cannot be told which of the %d memory devices of %s is the one with serial %q and name %q",
+			ErrCommand, len(all), ops.Name(), t.Serial, t.Name)
+	default:
 		return Released{Memory: Memory{Name: t.Name, Serial: t.Serial}, Absent: true}, nil
 	}
+}
 
-	return ops.Release(ctx, m)
+// doubtful reports whether a device that was not found may be there all the same: another
+// serial is at its name, or what is known of it is nothing that a host shows. Memory that is
+// taken away while it is in use takes the host with it.
+func doubtful(all []Memory, t Target) bool {
+	if t.Name == "" {
+		return len(all) > 0 && t.Serial != "" && !isSerial(t.Serial)
+	}
+
+	return slices.ContainsFunc(all, func(m Memory) bool { return m.Name == t.Name })
 }
 
 // find returns the device with a serial, else the one with a name, unless that shows
@@ -146,7 +155,7 @@ func find(all []Memory, t Target) (Memory, bool) {
 	}
 
 	for _, m := range all {
-		if t.Name != "" && m.Name == t.Name && (t.Serial == "" || m.Serial == "") {
+		if t.Name != "" && m.Name == t.Name && (!isSerial(t.Serial) || !isSerial(m.Serial)) {
 			return m, true
 		}
 	}

@@ -9,12 +9,15 @@ import (
 )
 
 // Idle tells of each of the named GPUs (UUIDs, keys of the result as given) whether nothing
-// computes on it. A GPU that the host does not have is idle. It changes nothing, and decides
-// nothing: [Release] looks again, and at those who only hold the GPU too.
+// computes on it. A GPU that the host does not have is idle; of an id that is no UUID nothing
+// is told. It changes nothing, and decides nothing: [Release] looks again, and at those who
+// only hold the GPU too.
 func Idle(ctx context.Context, ops Ops, ids []string) (map[string]bool, error) {
 	idle := make(map[string]bool, len(ids))
 	for _, id := range ids {
-		idle[id] = true
+		if onlyUUID(id) != "" {
+			idle[id] = true
+		}
 	}
 
 	present, err := ops.Present(ctx)

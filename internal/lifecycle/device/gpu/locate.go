@@ -19,6 +19,7 @@ type place struct {
 
 // locate finds a GPU by its UUID, else by its address.
 func locate(ctx context.Context, ops Ops, t Target) (place, error) {
+	t.ID = onlyUUID(t.ID)
 	nowhere := place{gpu: GPU{UUID: t.ID, Minor: -1}}
 
 	all, err := known(ctx, ops, t.ID)

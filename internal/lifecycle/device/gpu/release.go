@@ -22,7 +22,7 @@ const persistenced = "nvidia-persiste"
 // Target names the GPU to release: by its UUID, else by the address it had. With neither the
 // host cannot have it: such a GPU was never seen there.
 type Target struct {
-	ID    string // UUID; may be empty
+	ID    string // UUID; what is none counts as empty
 	BusID string // may be empty
 }
 

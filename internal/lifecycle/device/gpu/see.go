@@ -59,11 +59,14 @@ func (b Before) isNew(g GPU) bool {
 }
 
 // See looks once whether a GPU is there. The id is the GPU's UUID as the fabric told it;
-// where it is empty, the GPU is the one that is new since before, if exactly one is.
+// where it is empty, or a serial number that no driver shows, the GPU is the one that is
+// new since before, if exactly one is.
 //
 // A GPU that the driver has not initialised yet has no UUID: it is made to, and looked at
 // again in the same call.
 func See(ctx context.Context, ops Ops, id string, before Before) (Sight, error) {
+	id = onlyUUID(id)
+
 	sight, fresh, err := glance(ctx, ops, id, before)
 	if sight.Visible || !fresh || ctx.Err() != nil {
 		return sight, err
@@ -217,6 +220,15 @@ func has(all []GPU, id string) bool {
 	_, ok := find(all, id)
 
 	return ok
+}
+
+// onlyUUID is an id if it is a GPU's UUID: some fabrics tell a serial number of their own.
+func onlyUUID(id string) string {
+	if !strings.HasPrefix(strings.ToUpper(id), "GPU-") {
+		return ""
+	}
+
+	return id
 }
 
 // sameUUID compares UUIDs of GPUs, whose letters some tools print in upper case.

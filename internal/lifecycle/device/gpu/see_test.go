@@ -35,6 +35,7 @@ func TestSee(t *testing.T) {
 		"by its UUID in capitals":       {id: strings.ToUpper(uuidA), before: onlyB, want: seenA, visible: true},
 		"by its UUID after a resume":    {id: uuidA, want: seenA, visible: true},
 		"the new one":                   {before: onlyB, want: seenA, visible: true},
+		"a serial of the fabric":        {id: "S-0001", before: onlyB, want: seenA, visible: true},
 		"new at the address of another": {before: gpu.Before{PCI: []string{busA, busB}, UUIDs: []string{uuidB, uuidC}}, want: seenA, visible: true},
 		"not yet initialised, by UUID": {
 			set: func(s *sim) { s.cards[0].initialised = false }, id: uuidA, before: onlyB, want: seenA, visible: true, inits: true,
@@ -227,7 +228,7 @@ func TestOGPU13_victims(t *testing.T) {
 
 	gone := "GPU-dddddddd-0000-4000-8000-000000000004"
 
-	got, err := gpu.Idle(t.Context(), s, []string{uuidA, strings.ToUpper(uuidB), uuidC, gone})
+	got, err := gpu.Idle(t.Context(), s, []string{uuidA, strings.ToUpper(uuidB), uuidC, gone, "S-0001"})
 	if want := (map[string]bool{uuidA: true, strings.ToUpper(uuidB): false, uuidC: true, gone: true}); err != nil || !maps.Equal(got, want) {
 		t.Errorf("idle %v, error %v", got, err)
 	}
