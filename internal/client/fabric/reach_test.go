@@ -41,7 +41,7 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // hangUp takes a request and ends the connection.
 func hangUp(w http.ResponseWriter, _ *http.Request) {
-	conn, _, _ := w.(http.Hijacker).Hijack() //nolint:forcetypeassert // of a test's server
+	conn, _, _ := w.(http.Hijacker).Hijack()
 	_ = conn.Close()
 }
 
