@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +19,18 @@ import (
 func TestReadAll_aFewAtATimeAndInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var now, most atomic.Int32
+		var (
+			mu        sync.Mutex
+			now, most int
+		)
+
+		count := func(by int) {
+			mu.Lock()
+			defer mu.Unlock()
+
+			now += by
+			most = max(most, now)
+		}
 
 		ids := make([]string, 40)
 		for i := range ids {
@@ -29,14 +40,14 @@ func TestReadAll_aFewAtATimeAndInOrder(t *testing.T) {
 		start := time.Now()
 
 		all, err := fti.ReadAll(t.Context(), ids, func(_ context.Context, id string) (fabric.Machine, error) {
-			most.Store(max(most.Load(), now.Add(1)))
+			count(1)
 			time.Sleep(time.Second)
-			now.Add(-1)
+			count(-1)
 
 			return fabric.Machine{ID: id}, nil
 		})
-		if err != nil || len(all) != len(ids) || most.Load() != 8 || time.Since(start) != 5*time.Second {
-			t.Errorf("%d machines, %d at a time, in %s: %v", len(all), most.Load(), time.Since(start), err)
+		if err != nil || len(all) != len(ids) || most != 8 || time.Since(start) != 5*time.Second {
+			t.Errorf("%d machines, %d at a time, in %s: %v", len(all), most, time.Since(start), err)
 		}
 
 		for i, m := range all {
