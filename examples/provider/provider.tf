@@ -12,6 +12,12 @@ variable "ironic_password" {
   default   = "not-this-one"
 }
 
+variable "fabric_password" {
+  type      = string
+  sensitive = true
+  default   = "nor-that-one"
+}
+
 variable "bmc_password" {
   type      = string
   sensitive = true
@@ -58,5 +64,35 @@ provider "metal3" {
 
   ironic = {
     cloud = "metal"
+  }
+}
+
+# A composable fabric, and how to log in to the machines that get its devices.
+provider "metal3" {
+  alias = "gpus"
+
+  fabric = {
+    type         = "fti_fm"
+    endpoint     = "https://fabric.example.com"
+    tenant_id    = "3f1c0f5e-7c0b-4f0e-9d57-0f4f6f2f7b11"
+    ca_cert_file = "/etc/ssl/fabric-ca.pem"
+
+    auth = {
+      username = "terraform"
+      password = var.fabric_password
+    }
+
+    # Orders are written down here before they are given. It must outlive a run.
+    journal_dir = "/var/lib/terraform-fabric-journal"
+  }
+
+  ssh = {
+    user             = "admin"
+    private_key_file = "/etc/terraform/id_ed25519"
+    known_hosts_file = "/etc/terraform/known_hosts"
+
+    bastion = {
+      host = "jump.example.com"
+    }
   }
 }
