@@ -530,7 +530,7 @@ func FuzzApply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string, product bool) {
 		r := newRig(t, face.CDIM{Product: product})
 		w := httptest.NewRecorder()
-		r.h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/cdim/api/v1/layout-apply", strings.NewReader(body)))
+		r.h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/cdim/api/v1/layout-apply", strings.NewReader(body)))
 
 		if w.Code != http.StatusAccepted && w.Code != http.StatusBadRequest {
 			t.Errorf("%q: %d %s", body, w.Code, w.Body)

@@ -28,8 +28,8 @@ type rig struct {
 	h   http.Handler
 }
 
-func newRig(t testing.TB, o face.CDIM) *rig {
-	t.Helper()
+func newRig(tb testing.TB, o face.CDIM) *rig {
+	tb.Helper()
 
 	env := &face.Env{
 		Store: store.New(""), Machines: machine.Options{Count: 3},
@@ -41,7 +41,7 @@ func newRig(t testing.TB, o face.CDIM) *rig {
 
 	env.Tune(func(t *face.Tuning) { t.CDIM = o })
 
-	return &rig{TB: t, env: env, h: nec.New(env)}
+	return &rig{TB: tb, env: env, h: nec.New(env)}
 }
 
 // ask does a request and expects a status.
@@ -49,7 +49,7 @@ func (r *rig) ask(status int, method, path, body string) obj {
 	r.Helper()
 
 	w := httptest.NewRecorder()
-	r.h.ServeHTTP(w, httptest.NewRequest(method, "/cdim/api/v1"+path, strings.NewReader(body)))
+	r.h.ServeHTTP(w, httptest.NewRequestWithContext(r.Context(), method, "/cdim/api/v1"+path, strings.NewReader(body)))
 
 	if w.Code != status {
 		r.Fatalf("%s %s: %d, want %d: %s", method, path, w.Code, status, w.Body)

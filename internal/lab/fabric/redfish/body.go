@@ -108,6 +108,19 @@ func decodeLinks(raw []byte, name string) ([]string, error) {
 	return paths, nil
 }
 
+// decodeReserved reads {"CompositionStatus": {"Reserved": …}}.
+func decodeReserved(raw []byte) (bool, error) {
+	var body struct {
+		CompositionStatus struct{ Reserved *bool }
+	}
+
+	if json.Unmarshal(raw, &body) != nil || body.CompositionStatus.Reserved == nil {
+		return false, errors.New("nothing but CompositionStatus/Reserved can be written")
+	}
+
+	return *body.CompositionStatus.Reserved, nil
+}
+
 func decodeRef(raw json.RawMessage) (string, error) {
 	var r struct {
 		Path string `json:"@odata.id"`

@@ -4,7 +4,6 @@
 package redfish
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -261,17 +260,13 @@ func (c *call) patchBlock(doc obj) (answer, error) {
 		return a, nil
 	}
 
-	var body struct {
-		CompositionStatus struct{ Reserved *bool }
-	}
-
 	id, _ := doc["Id"].(string)
 
-	if err := json.Unmarshal(c.body, &body); err != nil || body.CompositionStatus.Reserved == nil {
-		return bad("PropertyValueError", "nothing but CompositionStatus/Reserved can be written"), nil
+	reserved, err := decodeReserved(c.body)
+	if err != nil {
+		return bad("PropertyValueError", err.Error()), nil
 	}
 
-	reserved := *body.CompositionStatus.Reserved
 	if d, ok := c.device(id); !ok || reserved && !d.Free() {
 		return failure(http.StatusConflict, "Composition.1.1.ResourceBlockInUse", "the block is in use"), nil
 	}

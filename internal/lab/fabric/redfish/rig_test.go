@@ -34,8 +34,8 @@ type rig struct {
 	h   http.Handler
 }
 
-func newRig(t testing.TB, o face.Redfish) *rig {
-	t.Helper()
+func newRig(tb testing.TB, o face.Redfish) *rig {
+	tb.Helper()
 
 	env := &face.Env{
 		Store: store.New(""), Machines: machine.Options{Count: 3},
@@ -46,7 +46,7 @@ func newRig(t testing.TB, o face.Redfish) *rig {
 	}
 	env.Tune(func(t *face.Tuning) { t.Redfish = o })
 
-	return &rig{TB: t, env: env, h: redfish.New(env)}
+	return &rig{TB: tb, env: env, h: redfish.New(env)}
 }
 
 // reply is what came back.
@@ -59,7 +59,7 @@ type reply struct {
 func (r *rig) do(method, path, body string, header ...string) reply {
 	r.Helper()
 
-	req := httptest.NewRequest(method, path, strings.NewReader(body))
+	req := httptest.NewRequestWithContext(r.Context(), method, path, strings.NewReader(body))
 	req.SetBasicAuth(token.Username, token.Password)
 
 	for i := 0; i+1 < len(header); i += 2 {
