@@ -109,11 +109,19 @@ func interrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled)
 }
 
-// remark adds what a person should know about a run.
+// remark adds what a person should know about a run. It is one warning: Terraform folds
+// those of equal summaries, and shows the first.
 func remark(label string, all []string, diags *diag.Diagnostics) {
-	for _, w := range all {
-		diags.AddWarning(label, sentenceOf(w))
+	if len(all) == 0 {
+		return
 	}
+
+	lines := make([]string, 0, len(all))
+	for _, w := range all {
+		lines = append(lines, sentenceOf(w))
+	}
+
+	diags.AddWarning(label, strings.Join(lines, "\n"))
 }
 
 // progress is what a run says while it goes on.

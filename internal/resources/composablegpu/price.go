@@ -26,7 +26,7 @@ func (m model) priceOfDelete(ctx context.Context, diags *diag.Diagnostics) {
 		return
 	}
 
-	diags.AddWarning("Devices of "+m.label(ctx)+" will be detached", "The destroy detaches "+count(len(have))+": "+listed(have)+". "+m.manner())
+	diags.AddWarning("Devices of "+m.label(ctx)+" will be detached", "The destroy detaches "+count(len(have))+":"+listed(have)+"\n"+m.manner())
 }
 
 // priceOfReplacement is the price of a change of type, model or allocation policy.
@@ -45,7 +45,7 @@ func (m model) priceOfReplacement(ctx context.Context, state model, have []devic
 		}
 	}
 
-	diags.AddWarning("Devices of "+state.label(ctx)+" will be replaced", "A change of "+strings.Join(why, " and ")+" detaches "+count(len(have))+": "+listed(have)+". "+state.manner())
+	diags.AddWarning("Devices of "+state.label(ctx)+" will be replaced", "A change of "+strings.Join(why, " and ")+" detaches "+count(len(have))+":"+listed(have)+"\n"+state.manner())
 }
 
 // price tells what an update detaches.
@@ -68,12 +68,12 @@ func (m model) price(ctx context.Context, state model, have []device.Record, dia
 
 		if len(leaving) > 0 {
 			diags.AddAttributeWarning(pathHosts, "Devices of "+label+" leave their host", "Machines were taken out of hosts, so "+count(len(leaving))+
-				" on them will be detached first: "+listed(leaving)+". "+m.manner())
+				" on them will be detached first:"+listed(leaving)+"\n"+m.manner())
 		}
 	}
 
 	if less := len(stay) - int(m.Size.ValueInt64()); known(m.Size) && less > 0 {
-		diags.AddAttributeWarning(pathSize, "Devices of "+label+" will be detached", fmt.Sprintf("%d of these %d go, those in detach_first and those that nobody uses before others: %s. %s",
+		diags.AddAttributeWarning(pathSize, "Devices of "+label+" will be detached", fmt.Sprintf("%d of these %d go, those in detach_first and those that nobody uses before others:%s\n%s",
 			less, len(stay), listed(stay), m.manner()))
 	}
 }
@@ -90,13 +90,15 @@ func (m model) manner() string {
 	}
 }
 
+// listed names devices one a line, for the end of a sentence.
 func listed(devices []device.Record) string {
-	var out []string
+	var b strings.Builder
+
 	for _, d := range devices {
-		out = append(out, d.Label()+" on "+device.Host{MachineID: d.MachineID, Name: d.HostName}.Label())
+		b.WriteString("\n  " + d.Label() + " on " + device.Host{MachineID: d.MachineID, Name: d.HostName}.Label())
 	}
 
-	return strings.Join(out, ", ")
+	return b.String()
 }
 
 // foresee asks the fabric whether it has enough free devices, and warns where it has not.
