@@ -4,6 +4,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,6 +86,8 @@ func (r *Run) candidate(ctx context.Context, h Host) (Candidate, error) {
 
 		return err
 	})
+
+	c.Free.FabricID = cmp.Or(c.Free.FabricID, m.FabricID) // hosts of one pool share what it has
 
 	switch {
 	case errors.Is(err, fabric.ErrRefused), errors.Is(err, fabric.ErrCapacity), errors.Is(err, fabric.ErrNotFound):

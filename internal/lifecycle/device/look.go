@@ -29,7 +29,7 @@ func (a *attempt) Look(ctx context.Context, seen look, within time.Duration) (lo
 	}
 
 	if err != nil {
-		return seen, err
+		return seen, a.forgivable(err)
 	}
 
 	out := look{machine: m, task: seen.task}
@@ -50,6 +50,16 @@ func (a *attempt) Look(ctx context.Context, seen look, within time.Duration) (lo
 	}
 
 	return out, nil
+}
+
+// forgivable marks errors of reads that must not end an attempt whose order was given: a
+// gateway's page or a broken answer says nothing of the device, and giving up would lose it.
+func (a *attempt) forgivable(err error) error {
+	if a.asked == NotAsked || errors.Is(err, fabric.ErrAuth) || errors.Is(err, fabric.ErrConfig) || wait.IsTransient(err) {
+		return err
+	}
+
+	return wait.Transient(err)
 }
 
 // askTask asks the manager how its job stands. What it does not answer the devices tell.

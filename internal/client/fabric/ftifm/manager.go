@@ -71,7 +71,7 @@ func (m *Manager) Token(ctx context.Context) (fabric.Token, error) {
 
 // Caps implements fabric.Fabric.
 func (m *Manager) Caps() fabric.Caps {
-	return fabric.Caps{Async: true, ReportsSerial: true, Types: []string{"gpu", "cxlmemory"}}
+	return fabric.Caps{Async: true, ReportsSerial: true, ReportsHealth: true, Types: []string{"gpu", "cxlmemory"}}
 }
 
 // LockKey implements fabric.Fabric: FM changes one machine once at a time.

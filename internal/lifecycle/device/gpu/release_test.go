@@ -256,6 +256,53 @@ func TestRelease_undoFails(t *testing.T) {
 	}
 }
 
+func TestRelease_undoOutlivesALostConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSim(cardA(), cardB())
+		s.persistenced = true
+		before := s.state()
+		start := time.Now()
+
+		s.after["SetDrain true"] = func() error { return gpu.ErrUnreachable }
+
+		for _, call := range []string{"SetDrain false", "SetPersistence true", "StartPersistenced"} {
+			s.before[call] = func() error {
+				if time.Since(start) < 5*time.Second {
+					return gpu.ErrUnreachable
+				}
+
+				return nil
+			}
+		}
+
+		_, err := gpu.Release(t.Context(), s, gpu.Target{ID: uuidA}, gpu.Options{})
+		if !errors.Is(err, gpu.ErrUnreachable) || strings.Contains(err.Error(), "put back") || s.state() != before {
+			t.Errorf("error %v, the host is\n%s\nand was\n%s", err, s.state(), before)
+		}
+	})
+}
+
+func TestRelease_undoIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSim(cardA(), cardB())
+		s.chance = func(n int) (error, error) {
+			if n >= 6 {
+				return gpu.ErrUnreachable, nil
+			}
+
+			return nil, nil
+		}
+		start := time.Now()
+
+		_, err := gpu.Release(t.Context(), s, gpu.Target{ID: uuidA}, gpu.Options{})
+		if !errors.Is(err, gpu.ErrUnreachable) || !strings.Contains(err.Error(), "put back") || time.Since(start) > 3*time.Minute {
+			t.Errorf("after %s: %v", time.Since(start), err)
+		}
+	})
+}
+
 func TestRelease_persistenceWasOff(t *testing.T) {
 	t.Parallel()
 

@@ -39,30 +39,28 @@ func undo(ctx context.Context, ops Ops, r Released) error {
 
 	var failed []error
 
-	note := func(what string, err error) {
+	// What failed may have failed for a lost connection, which comes back.
+	try := func(what string, do func(ctx context.Context) error) bool {
+		err := wait.Retry(ctx, wait.Quick, func(ctx context.Context) error { return passing(do(ctx)) })
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", what, err))
 		}
+
+		return err == nil
 	}
 
-	there := true
-
-	if r.removal {
-		err := bringBack(ctx, ops, r)
-		there = err == nil
-		note("bring GPU "+r.GPU.Label()+" back", err)
-	}
+	there := !r.removal || try("bring GPU "+r.GPU.Label()+" back", func(ctx context.Context) error { return bringBack(ctx, ops, r) })
 
 	if r.Drained && there {
-		note("end the drain of GPU "+r.GPU.Label(), ops.SetDrain(ctx, r.GPU, false))
+		try("end the drain of GPU "+r.GPU.Label(), func(ctx context.Context) error { return ops.SetDrain(ctx, r.GPU, false) })
 	}
 
 	if r.Persistence && there {
-		note("turn persistence mode of GPU "+r.GPU.Label()+" on", ops.SetPersistence(ctx, r.GPU, true))
+		try("turn persistence mode of GPU "+r.GPU.Label()+" on", func(ctx context.Context) error { return ops.SetPersistence(ctx, r.GPU, true) })
 	}
 
 	if r.Persistenced {
-		note("start nvidia-persistenced on "+ops.Name(), ops.StartPersistenced(ctx))
+		try("start nvidia-persistenced on "+ops.Name(), ops.StartPersistenced)
 	}
 
 	return errors.Join(failed...)

@@ -44,9 +44,10 @@ type sim struct {
 	persistenced bool
 	files        map[int]bool // device files
 	calls        []string
-	before       map[string]func() error // by call: an error, and nothing was done
-	after        map[string]func() error // an error, and it was done all the same
-	lazy         bool                    // new GPUs wait for Init
+	before       map[string]func() error           // by call: an error, and nothing was done
+	after        map[string]func() error           // an error, and it was done all the same
+	lazy         bool                              // new GPUs wait for Init
+	chance       func(n int) (before, after error) // of the n-th call
 }
 
 func newSim(cards ...*card) *sim {
@@ -108,14 +109,25 @@ func (s *sim) do(ctx context.Context, call string, work func() error) error {
 		return fmt.Errorf("%s: %w", call, err)
 	}
 
-	if f := s.before[call]; f != nil {
-		if err := f(); err != nil {
-			return err
-		}
+	var first, then error
+	if s.chance != nil {
+		first, then = s.chance(len(s.calls) - 1)
+	}
+
+	if f := s.before[call]; f != nil && first == nil {
+		first = f()
+	}
+
+	if first != nil {
+		return first
 	}
 
 	if err := work(); err != nil {
 		return err
+	}
+
+	if then != nil {
+		return then
 	}
 
 	if f := s.after[call]; f != nil {
