@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -212,11 +213,38 @@ func (s *service) list(w http.ResponseWriter, r *http.Request, path string) {
 	some := all[skip:]
 	if s.page > 0 && len(some) > s.page {
 		some = some[:s.page]
-		doc["Members@odata.nextLink"] = fmt.Sprintf("http://inner.example%s?$skip=%d", path, skip+s.page)
+		doc["Members@odata.nextLink"] = fmt.Sprintf("http://inner.example%s?$skip=%d&$expand=%s", path, skip+s.page, url.QueryEscape(r.URL.Query().Get("$expand")))
 	}
 
 	doc["Members"] = refs(some...)
+
+	if how := r.URL.Query().Get("$expand"); how != "" {
+		if how != ".($levels=2)" {
+			s.t.Errorf("$expand=%s", how)
+		}
+
+		doc["Members"] = s.unfold(some)
+	}
+
 	write(w, http.StatusOK, doc)
+}
+
+// unfold is members in full, with their processors.
+func (s *service) unfold(paths []string) []any {
+	out := []any{}
+
+	for _, path := range paths {
+		doc := maps.Clone(s.docs[path])
+		doc["@odata.etag"] = s.etag(path)
+
+		if path := path + "/Processors/0"; s.docs[path] != nil {
+			doc["Processors"] = []any{s.docs[path]}
+		}
+
+		out = append(out, doc)
+	}
+
+	return out
 }
 
 func (s *service) allowed(r *http.Request) bool {

@@ -30,6 +30,7 @@ const (
 type look struct {
 	caller *fabric.Caller
 	op     string
+	levels int           // how far collections come unfolded
 	slots  chan struct{} // one for each request under way
 
 	mu   sync.Mutex
@@ -135,52 +136,6 @@ func each[T any](ctx context.Context, paths []string, f func(context.Context, st
 	}
 
 	return out, nil
-}
-
-// members are the paths of a collection's members, of all its pages. Fewer than the count
-// says are an error: a partial list is no list.
-func (l *look) members(ctx context.Context, path string) ([]string, error) {
-	var (
-		paths []string
-		pages []string
-		total = -1
-	)
-
-	for next := path; next != ""; {
-		if len(pages) == maxPages || slices.Contains(pages, next) {
-			return nil, l.wrong(path, "the pages of the collection have no end")
-		}
-
-		pages = append(pages, next)
-
-		page, err := l.part(ctx, next)
-		if err != nil {
-			return nil, err
-		}
-
-		if !page.Has("Members") {
-			return nil, l.wrong(next, "no collection")
-		}
-
-		links, err := page.links("Members")
-		if err != nil {
-			return nil, l.wrong(next, err.Error())
-		}
-
-		paths = append(paths, links...)
-
-		if n, ok := page.Int("Members@odata.count"); ok {
-			total = n
-		}
-
-		next = local(page.Text("Members@odata.nextLink"))
-	}
-
-	if total >= 0 && total != len(paths) {
-		return nil, l.wrong(path, fmt.Sprintf("the list is not complete: %d members, and the count says %d", len(paths), total))
-	}
-
-	return paths, nil
 }
 
 // wrong is the error for an answer that cannot be relied on.

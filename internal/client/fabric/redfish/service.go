@@ -17,6 +17,7 @@ type service struct {
 	blocks  string   // collection; empty: none
 	fabrics []string // that have zones
 	zoned   bool     // it composes by zones
+	levels  int      // how far it unfolds collections
 }
 
 // discover finds out what is there, in two requests more than the service root and one for
@@ -28,6 +29,8 @@ func (d *driver) discover(ctx context.Context, l *look) (service, error) {
 	d.mu.Unlock()
 
 	if known != nil {
+		l.levels = known.levels
+
 		return *known, nil
 	}
 
@@ -36,7 +39,9 @@ func (d *driver) discover(ctx context.Context, l *look) (service, error) {
 		return service{}, err
 	}
 
-	s := service{systems: link(root, "Systems"), blocks: link(root, "ResourceBlocks")}
+	s := service{systems: link(root, "Systems"), blocks: link(root, "ResourceBlocks"), levels: levelsOf(root)}
+	l.levels = s.levels
+
 	if s.systems == "" {
 		return service{}, l.wrong(rootPath, "the service root names no systems")
 	}

@@ -109,7 +109,10 @@ func (d *driver) system(ctx context.Context, l *look, s service, name string) (s
 
 	d.remember(name, found[0].path)
 
-	return found[0], nil
+	// The list may be a while old, and unfolded members have no ETag.
+	r, err = l.fetch(ctx, found[0].path)
+
+	return system{r}, err
 }
 
 func (d *driver) remember(name, path string) {

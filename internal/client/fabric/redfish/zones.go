@@ -121,35 +121,6 @@ func (z *zones) ports(ctx context.Context, s system) ([]string, error) {
 	return named, nil
 }
 
-// entity is what is behind an endpoint: who uses others (Initiator), is used (Target), or both.
-type entity struct{ path, role, typ string }
-
-func entityOf(doc resource) (entity, error) {
-	list, err := doc.Objects("ConnectedEntities")
-	if err != nil {
-		return entity{}, err
-	}
-
-	for _, e := range list {
-		if path := link(e, "EntityLink"); path != "" {
-			return entity{path, e.Text("EntityRole"), e.Text("EntityType")}, nil
-		}
-	}
-
-	return entity{}, nil
-}
-
-// others are entities that are surely no device of ours. What is behind them is not read:
-// fabrics show many of them, and what they link to may be elsewhere.
-var others = []string{
-	"Drive", "Volume", "StorageInitiator", "StorageExpander", "StorageSubsystem", "NetworkController",
-	"RootComplex", "Bridge", "FabricBridge", "Switch", "Manager",
-}
-
-func (e entity) device() bool {
-	return e.path != "" && e.role != "Initiator" && !slices.Contains(others, e.typ)
-}
-
 // own are the zones of a system.
 func (z *zones) own(ctx context.Context, s system) (zones []zone, ports []string, err error) {
 	if ports, err = z.ports(ctx, s); err != nil {
@@ -200,59 +171,6 @@ func (z *zones) devices(ctx context.Context, s system) ([]fabric.Device, string,
 	}
 
 	return out, poolOf(fabricsOf(own)), nil
-}
-
-// target is an endpoint of a device.
-type target struct {
-	device fabric.Device
-	usable bool
-	ok     bool // it is one of our types
-}
-
-// target reads an endpoint, and what is behind it.
-func (z *zones) target(ctx context.Context, path string) (target, error) {
-	doc, err := z.part(ctx, path)
-	if err != nil {
-		return target{}, err
-	}
-
-	e, err := entityOf(doc)
-	if err != nil {
-		return target{}, z.wrong(path, err.Error())
-	}
-
-	if !e.device() {
-		return target{}, nil
-	}
-
-	behind, err := z.part(ctx, e.path)
-	if err != nil {
-		return target{}, err
-	}
-
-	if classOf(behind.Object) == "PCIeDevice" { // a card: its processor says what it is
-		cores, err := behind.links("Links", "Processors")
-		if err != nil {
-			return target{}, z.wrong(e.path, err.Error())
-		}
-
-		if len(cores) != 1 {
-			return target{}, nil
-		}
-
-		if behind, err = z.part(ctx, cores[0]); err != nil {
-			return target{}, err
-		}
-	}
-
-	t := target{usable: usable(doc.Object) && usable(behind.Object)}
-	t.device, t.ok = deviceOf(path, behind.Object)
-
-	if t.device.HealthRaw == "" {
-		t.device.Health, t.device.HealthRaw = healthOf(doc.Object)
-	}
-
-	return t, nil
 }
 
 func (z *zones) free(ctx context.Context, s *system) (offer, error) {
