@@ -16,10 +16,10 @@ import (
 
 func one(int) int { return 1 }
 
-// system, compute block, and block and processor of each device
+// blocks: system, compute block, and block and processor of each device.
 func blocks(n int) int { return 2 + 2*n }
 
-// system, the fabric and its zones, and endpoint and processor of each device
+// zones: system, the fabric and its zones, and endpoint and processor of each device.
 func zones(n int) int { return 6 + 2*n }
 
 const (

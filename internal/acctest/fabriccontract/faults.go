@@ -6,11 +6,13 @@ package fabriccontract
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
 	labfabric "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/face"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -24,6 +26,9 @@ func faults() map[string]func(*rig) {
 		"a login that is refused once is done again":                 refusedOnce,
 		"a full service takes no order":                              overloaded,
 		"a caller who gives up knows nothing":                        givenUp,
+		"an order that is carried out later than anybody waits":      lateOrder,
+		"types that drift are read all the same":                     wrongTypes,
+		"an answer that comes byte by byte is read":                  slowRead,
 	}
 
 	// An order whose answer is of no use: what happened is found out by looking.
@@ -68,7 +73,7 @@ func lostAttach(r *rig, fault labfabric.Fault, done bool) {
 		want = 1
 	}
 
-	r.agree(0, r.rest(0))
+	r.agree(0, r.rest())
 
 	if n := len(r.effects()); n != want {
 		r.Errorf("%d effects, want %d", n, want)
@@ -90,7 +95,7 @@ func lostDetach(r *rig, fault labfabric.Fault, done bool) {
 		want = 0
 	}
 
-	if m := r.rest(0); len(attached(m)) != want {
+	if m := r.rest(); len(attached(m)) != want {
 		r.Errorf("the machine has %+v", m.Devices)
 	}
 
@@ -240,7 +245,7 @@ func givenUp(r *rig) {
 
 	_, err = r.f.Attach(ctx, id(0), w)
 	r.fails("attach", err, fabric.ErrUnknown)
-	r.agree(0, r.rest(0))
+	r.agree(0, r.rest())
 
 	if n := len(r.effects()); n != 1 {
 		r.Errorf("%d effects", n)
@@ -250,4 +255,43 @@ func givenUp(r *rig) {
 
 	_, err = r.f.Machine(ctx, id(0))
 	r.fails("read", err, fabric.ErrUnsent, fabric.ErrUnknown)
+}
+
+func lateOrder(r *rig) {
+	r.far.Tune(func(t *face.Tuning) { t.TokenLifetime = time.Hour }) // it is looked at late as well
+	r.read(0)
+	r.far.Inject(labfabric.Lagging(r.Attach, 2*fabric.DefaultMutateTimeout))
+
+	_, err := r.order(0, model)
+	r.fails("attach", err, fabric.ErrUnknown)
+
+	if m := r.read(0); len(m.Devices) != 0 {
+		r.Errorf("too early the machine has %+v", m.Devices)
+	}
+
+	pause(2 * fabric.DefaultMutateTimeout)
+	r.agree(0, r.until(0, 1))
+	r.sound()
+}
+
+func wrongTypes(r *rig) {
+	r.attach(0, model)
+	before := r.read(0)
+
+	f := labfabric.Rewritten(r.Reads, labfabric.WrongTypes())
+	f.Times = -1
+	r.far.Inject(f)
+
+	if m := r.read(0); !slices.Equal(m.Devices, before.Devices) || m.State != before.State || m.Status != before.Status {
+		r.Errorf("before %+v, now %+v", before, m)
+	}
+}
+
+func slowRead(r *rig) {
+	r.attach(0, model)
+
+	f := labfabric.Dripping(r.Reads, time.Millisecond)
+	f.Times = -1
+	r.far.Inject(f)
+	r.agree(0, r.read(0))
 }

@@ -91,7 +91,7 @@ func detachGone(r *rig) {
 		r.fails("detach again", err, fabric.ErrNotFound)
 	}
 
-	r.rest(0)
+	r.rest()
 
 	if after := len(r.effects()); after != before {
 		r.Errorf("%d effects more", after-before)
@@ -105,7 +105,7 @@ func detachElsewhere(r *rig) {
 		r.fails("detach", err, fabric.ErrNotFound, fabric.ErrRefused)
 	}
 
-	r.rest(0)
+	r.rest()
 	r.agree(1, r.until(1, 1))
 	r.sound()
 }
@@ -137,7 +137,7 @@ func noCapacity(r *rig) {
 		r.fails("attach", err, fabric.ErrCapacity)
 	}
 
-	if m := r.rest(0); len(attached(m)) != 0 || len(r.effects()) != 0 {
+	if m := r.rest(); len(attached(m)) != 0 || len(r.effects()) != 0 {
 		r.Errorf("the machine has %+v", m.Devices)
 	}
 }
@@ -190,7 +190,7 @@ func failedAttach(r *rig) {
 	r.edit(other, func(d *hardware.Device) { d.FailAdd = "no link" })
 
 	hint, err := r.order(0, other)
-	m := r.rest(0)
+	m := r.rest()
 
 	if len(attached(m)) != 0 {
 		r.Errorf("the machine has %+v", m.Devices)
@@ -211,7 +211,7 @@ func failedAttach(r *rig) {
 		}
 	}
 
-	r.rest(0)
+	r.rest()
 	r.attach(0, model)
 	r.sound()
 }
@@ -225,7 +225,7 @@ func failedDetach(r *rig) {
 		r.Errorf("detach: %v", err)
 	}
 
-	m := r.rest(0)
+	m := r.rest()
 	if got, ok := m.Find(d); !ok || got.Phase != fabric.Attached && got.Phase != fabric.RemoveFailed {
 		r.Errorf("the device is %+v", got)
 	}

@@ -62,12 +62,12 @@ func (r *rig) until(i, want int) fabric.Machine {
 	return m
 }
 
-// rest lets everything that is under way come to its end, and returns the machine.
-func (r *rig) rest(i int) fabric.Machine {
+// rest lets everything that is under way come to its end, and returns machine 0.
+func (r *rig) rest() fabric.Machine {
 	r.Helper()
 	pause(patience)
 
-	return r.read(i)
+	return r.read(0)
 }
 
 // want is an order of one device of a model for a machine, with the device chosen where the
