@@ -33,6 +33,8 @@ type Failure struct {
 	Elapsed time.Duration
 	Advice  string // what to do about it; empty: nothing special
 	Err     error
+
+	waits bool // the device is there, and the next apply may find it usable
 }
 
 func (f *Failure) Error() string {

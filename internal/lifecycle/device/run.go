@@ -38,8 +38,9 @@ func (r *Run) log(ctx context.Context, words string) {
 func (r *Run) Create(ctx context.Context) Result {
 	r.converge(ctx, nil)
 
-	short := len(r.result.Devices) < r.Wanted.Size
-	if short && len(r.result.Failures) > 0 && r.Wanted.OnPartial != PartialKeep && ctx.Err() == nil {
+	// A device that is merely not usable yet can be looked at again: that is no reason to give all back.
+	failed := slices.ContainsFunc(r.result.Failures, func(f *Failure) bool { return !f.waits })
+	if failed && len(r.result.Devices) < r.Wanted.Size && r.Wanted.OnPartial != PartialKeep && ctx.Err() == nil {
 		r.rollBack(ctx)
 	}
 

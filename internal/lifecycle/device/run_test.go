@@ -300,6 +300,13 @@ func TestRun_lives(t *testing.T) {
 				t.Errorf("%s after %d orders", res.State(1), b.attaches)
 			}
 		},
+		"one that is not shown is no reason to give the others back": func(t *testing.T, b *bench) {
+			b.host.never = true
+			res := wrong(t, b.create(t.Context()), device.ErrNotVisible)
+			b.holds(t, res, 1)
+			b.host.never = false
+			b.holds(t, fine(t, b.update(t.Context(), res.Devices)), 2)
+		},
 		"O-GPU-12 an unreachable host keeps its device": func(t *testing.T, b *bench) {
 			res := fine(t, b.create(t.Context()))
 			b.host.down = fmt.Errorf("no route: %w", device.ErrUnreachable)

@@ -103,6 +103,7 @@ func (r *Run) judge(ctx context.Context, a *attempt, err error) bool {
 	f := &Failure{Host: a.host.Label(), Step: "attach", Elapsed: time.Since(a.began), Err: err, Advice: attachAdvice(a, r.Wanted)}
 	if a.recorded {
 		f.Device, f.Step = rec.Label(), arrivalStep(a.ended)
+		f.waits = a.ended == Invisible || a.ended == HealthUntold
 	}
 
 	r.fail(f)
