@@ -29,12 +29,12 @@ type composing interface {
 	PollInterval() time.Duration
 }
 
-func composed(t *testing.T, b block, env map[string]string, opts ...provider.Option) composing {
+func composed(t *testing.T, b block, opts ...provider.Option) composing {
 	t.Helper()
 
 	var resp fw.ConfigureResponse
 
-	opts = append([]provider.Option{provider.WithEnvironment(environment(env))}, opts...)
+	opts = append([]provider.Option{provider.WithEnvironment(environment(nil))}, opts...)
 	provider.New("test", opts...)().Configure(t.Context(), fw.ConfigureRequest{Config: config(t, b)}, &resp)
 
 	services, ok := resp.ActionData.(composing)
@@ -59,7 +59,7 @@ func TestDevices_isOneForAll(t *testing.T) {
 	t.Parallel()
 
 	network := &counting{}
-	services := composed(t, fabricOf(block{"poll_interval": "7s"}), nil, provider.WithTransport(network))
+	services := composed(t, fabricOf(block{"poll_interval": "7s"}), provider.WithTransport(network))
 
 	one, err := services.Devices(t.Context())
 	if err != nil {
@@ -99,7 +99,7 @@ func TestDevices_errors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			_, err := composed(t, c.block, nil).Devices(t.Context())
+			_, err := composed(t, c.block).Devices(t.Context())
 			if err == nil || c.is != nil && !errors.Is(err, c.is) {
 				t.Fatalf("got %v", err)
 			}
@@ -116,7 +116,7 @@ func TestDevices_errors(t *testing.T) {
 func TestNodes_ofAnUnknownProvider(t *testing.T) {
 	t.Parallel()
 
-	_, _, err := composed(t, block{"ssh": block{"user": unknown{}}}, nil).Nodes(t.Context())
+	_, _, err := composed(t, block{"ssh": block{"user": unknown{}}}).Nodes(t.Context())
 	if !errors.Is(err, device.ErrUnknown) || !strings.Contains(err.Error(), "ssh.user") {
 		t.Errorf("got %v", err)
 	}
@@ -127,7 +127,7 @@ func TestLab_isOneForAllFarSides(t *testing.T) {
 	t.Parallel()
 
 	dir := t.TempDir()
-	services := composed(t, block{"lab": block{"dir": dir, "machines": 2}, "fabric": block{"request_timeout": "9s"}}, nil)
+	services := composed(t, block{"lab": block{"dir": dir, "machines": 2}, "fabric": block{"request_timeout": "9s"}})
 
 	desk, err := services.Devices(t.Context())
 	if err != nil {

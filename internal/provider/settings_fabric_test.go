@@ -46,7 +46,8 @@ func TestSettings_fabric(t *testing.T) {
 				"ca_cert_pem": "PEM", "tls_server_name": "name", "request_timeout": "7s", "mutate_timeout": "8s", "model_column": "gpu_model",
 				"busy_error_codes": []any{"E1"}, "capacity_error_codes": []any{"E2"},
 			}},
-			fabricEnv(), fabric.Config{
+			fabricEnv(),
+			fabric.Config{
 				Type: "fti_fm", Endpoint: "https://block.test/cdi/", LayoutEndpoint: "orders.test", TenantID: "bt", ClusterID: "bc",
 				Auth:      fabric.Auth{Realm: "br", ClientID: "bid", ClientSecret: "bs", Username: "bu", Password: "bp"},
 				CACertPEM: "PEM", TLSServerName: "name", RequestTimeout: 7 * time.Second, MutateTimeout: 8 * time.Second, ModelColumn: "gpu_model",

@@ -105,13 +105,13 @@ func (r *reader) labFabric(m labModel, given fabricModel, lab *labSettings) {
 // labAlone refuses a lab beside a far side that the block names, and says that a lab wins
 // over one that only the environment names.
 func (r *reader) labAlone(given given) {
-	real := map[string]types.String{
+	named := map[string]types.String{
 		"ironic.endpoint": given.ironic.Endpoint, "ironic.cloud": given.ironic.Cloud,
 		"fabric.endpoint": given.fabric.Endpoint, "fabric.layout_endpoint": given.fabric.LayoutEndpoint,
 	}
 
-	for _, name := range slices.Sorted(maps.Keys(real)) {
-		if real[name].ValueString() != "" {
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if named[name].ValueString() != "" {
 			r.diags.AddAttributeError(labPath, "Lab beside a real far side", "lab puts embedded far sides in the place of real ones, and "+name+
 				" names a real one. Remove one of them.")
 		}

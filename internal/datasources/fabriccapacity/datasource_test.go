@@ -22,8 +22,10 @@ type block = providertest.Map
 func manager() *providertest.Fabric {
 	return &providertest.Fabric{
 		All: []fabric.Machine{
-			{ID: "m3", Name: "c", FabricID: "f2", State: fabric.Busy}, {ID: "m0", Name: "0", FabricID: "f3", State: fabric.Gone},
-			{ID: "m1", Name: "a", FabricID: "f1", State: fabric.Failed}, {ID: "m2", Name: "b", FabricID: "f1"},
+			{ID: "m3", Name: "c", FabricID: "f2", State: fabric.Busy},
+			{ID: "m0", Name: "0", FabricID: "f3", State: fabric.Gone},
+			{ID: "m1", Name: "a", FabricID: "f1", State: fabric.Failed},
+			{ID: "m2", Name: "b", FabricID: "f1"},
 		},
 		Pool: map[string]fabric.FreeInfo{
 			"A100": {Known: true, Count: 3}, "L40S": {}, "H100": {HasLimits: true, Min: 0, Max: 4, Current: 1, FabricID: "pool"},

@@ -98,7 +98,7 @@ func TestMachines_facts(t *testing.T) {
 	}
 
 	_, machines, _ = read(t, manager(), nil)
-	if bare, _ := machines[0].(block); bare["name"] != nil || bare["power"] != nil || bare["fabric_id"] != nil || len(bare["macs"].([]any)) != 0 { //nolint:forcetypeassert // a test
+	if bare, _ := machines[0].(block); bare["name"] != nil || bare["power"] != nil || bare["fabric_id"] != nil || len(bare["macs"].([]any)) != 0 {
 		t.Errorf("what the manager does not tell is %v", bare)
 	}
 }

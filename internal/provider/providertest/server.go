@@ -150,7 +150,7 @@ func (s *Server) Open(t *testing.T, typeName string, block Map) (Map, []*tfproto
 func (s *Server) Invoke(t *testing.T, typeName string, block Map) ([]string, []*tfprotov6.Diagnostic) {
 	t.Helper()
 
-	served, ok := s.ProviderServer.(tfprotov6.ProviderServerWithActions)
+	served, ok := s.ProviderServer.(tfprotov6.ActionServer)
 	if !ok {
 		t.Fatal("Terraform would find no actions in this server")
 	}

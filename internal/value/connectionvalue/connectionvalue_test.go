@@ -120,16 +120,22 @@ func TestConfig(t *testing.T) {
 			}, "",
 		},
 		"empty strings are absent": {
-			values{"type": s(""), "host": s("h"), "private_key": s(""), "user": s(""), "timeout": s("")}, remote.Config{User: "u", PrivateKey: "lab"},
-			remote.Config{Type: "ssh", Host: "h", User: "u", PrivateKey: "lab"}, "",
+			values{"type": s(""), "host": s("h"), "private_key": s(""), "user": s(""), "timeout": s("")},
+			remote.Config{User: "u", PrivateKey: "lab"},
+			remote.Config{Type: "ssh", Host: "h", User: "u", PrivateKey: "lab"},
+			"",
 		},
 		"a bastion without a host is none": {
-			values{"host": s("h"), "bastion": bastion(values{"host": s("")})}, remote.Config{Bastion: defaults.Bastion},
-			remote.Config{Type: "ssh", Host: "h"}, "",
+			values{"host": s("h"), "bastion": bastion(values{"host": s("")})},
+			remote.Config{Bastion: defaults.Bastion},
+			remote.Config{Type: "ssh", Host: "h"},
+			"",
 		},
 		"any host key is taken, and said": {
-			values{"host": s("h"), "insecure_host_key": types.BoolValue(true)}, remote.Config{HostKey: "k", KnownHostsFile: "/kh"},
-			remote.Config{Type: "ssh", Host: "h", InsecureHostKey: true}, "Host key of h is not verified",
+			values{"host": s("h"), "insecure_host_key": types.BoolValue(true)},
+			remote.Config{HostKey: "k", KnownHostsFile: "/kh"},
+			remote.Config{Type: "ssh", Host: "h", InsecureHostKey: true},
+			"Host key of h is not verified",
 		},
 		"this machine needs nothing": {
 			values{"type": s("local"), "sudo": types.BoolValue(true)}, defaults, remote.Config{Type: "local", Sudo: true, Timeout: time.Minute}, "",
