@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
 	labfabric "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/node"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/onironic"
 )
@@ -111,7 +112,8 @@ func labFabric(cfg *fabric.Config, kind string, far *lab.Lab) {
 	cfg.CACertFile, cfg.CACertPEM, cfg.TLSServerName, cfg.Insecure, cfg.AllowPlainHTTP = "", "", "", false, true
 }
 
-// reachNodes returns what counts where a connection to a machine says nothing.
+// reachNodes returns what counts where a connection to a machine says nothing. In a lab it
+// leads to the lab's machines, and to no others.
 func (s *services) reachNodes() (remote.Config, error) {
 	far, err := s.embedded()
 	if err != nil {
@@ -123,14 +125,19 @@ func (s *services) reachNodes() (remote.Config, error) {
 	}
 
 	cfg := s.settings.ssh
-	if far != nil {
-		labNodes(&cfg, far)
+	if far == nil {
+		return cfg, nil
+	}
+
+	if s.hostKeys == "" {
+		s.hostKeys = far.HostKeys()
+	}
+
+	cfg.Dial, cfg.HostKey, cfg.Agent = far.Dial, s.hostKeys, false
+
+	if cfg.PrivateKey == "" && cfg.PrivateKeyFile == "" {
+		cfg.PrivateKey = node.ClientKey()
 	}
 
 	return cfg, nil
-}
-
-// labNodes turns the defaults of connections to the lab's machines, and to no others.
-func labNodes(cfg *remote.Config, far *lab.Lab) {
-	cfg.Dial = far.Dial
 }

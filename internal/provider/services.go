@@ -36,6 +36,8 @@ type services struct {
 	desk  *device.Desk
 	nodes *remote.Pool
 	lab   *lab.Lab // nil: none, or not needed yet
+
+	hostKeys string // of the lab's machines
 }
 
 // errNothing says how to name a far side.
