@@ -248,6 +248,20 @@ func (m *manager) take(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusAccepted, obj{"applyID": "636ddde1ba"})
 }
 
+// count tells how often a request came.
+func (m *manager) count(request string) (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	for _, line := range m.log {
+		if line == request {
+			n++
+		}
+	}
+
+	return n
+}
+
 // answer makes an answer that a test wants.
 func answer(status int, doc any) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) { write(w, status, doc) }

@@ -13,15 +13,16 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/document"
 )
 
-// Task implements [fabric.Tasks].
+// Task implements [fabric.Tasks]. Of a job that the manager does not know (any more) there is
+// no id: nothing is known of its end, and nobody should wait for it.
 func (d *driver) Task(ctx context.Context, id string) (fabric.Task, error) {
 	r := fabric.Request{Op: "read the layout-apply " + id, Path: "/layout-apply/" + url.PathEscape(id)}
 
 	a, err := d.layout.Do(ctx, r)
 
 	switch {
-	case errors.Is(err, fabric.ErrNotFound): // it says nothing about what became of it
-		return fabric.Task{ID: id, Text: "the manager no longer knows the layout-apply " + id}, nil
+	case errors.Is(err, fabric.ErrNotFound):
+		return fabric.Task{Text: "the manager no longer knows the layout-apply " + id}, nil
 	case err != nil:
 		return fabric.Task{ID: id}, err
 	}

@@ -89,7 +89,9 @@ func without(paths []string, path string) []string {
 	return left
 }
 
-// Task implements [fabric.Tasks]; the id is the path of a task or of its monitor.
+// Task implements [fabric.Tasks]; the id is the path of a task or of its monitor. Of
+// one that the service does not know any more there is no id: many forget a task when it has
+// ended, so nobody should wait for it.
 func (d *driver) Task(ctx context.Context, id string) (fabric.Task, error) {
 	path := local(id)
 	if path == "" {
@@ -101,8 +103,8 @@ func (d *driver) Task(ctx context.Context, id string) (fabric.Task, error) {
 	var e *fabric.Error
 
 	switch {
-	case errors.Is(err, fabric.ErrNotFound): // services forget tasks: that says nothing about the end
-		return fabric.Task{ID: id, Text: "the service no longer knows the task " + id}, nil
+	case errors.Is(err, fabric.ErrNotFound):
+		return fabric.Task{Text: "the service no longer knows the task " + id}, nil
 	case errors.As(err, &e) && passedOn(e):
 		return fabric.Task{ID: id, State: fabric.TaskFailed, Text: err.Error()}, nil
 	case err != nil:
