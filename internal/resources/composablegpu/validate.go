@@ -111,8 +111,7 @@ func (m model) check(ctx context.Context, diags *diag.Diagnostics) {
 
 	for i, h := range all {
 		if !ok[i] || h.machine() == "" {
-			diags.AddAttributeError(pathHosts.AtListIndex(i).AtName("machine_id"), "Host without a machine id",
-				fmt.Sprintf("hosts[%d] has no machine_id, so the fabric cannot be asked for it. A metal3_baremetal_host has it as fabric_machine_id once it was inspected.", i))
+			diags.AddAttributeError(pathHosts.AtListIndex(i).AtName("machine_id"), "Host without a machine id", noMachine)
 		}
 	}
 

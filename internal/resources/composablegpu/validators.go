@@ -73,6 +73,10 @@ func (hasMachine) ValidateObject(_ context.Context, req validator.ObjectRequest,
 	}
 
 	if id := req.ConfigValue.Attributes()["machine_id"]; id == nil || id.IsNull() {
-		resp.Diagnostics.AddAttributeError(req.Path.AtName("machine_id"), "Host without a machine id", "machine_id is required: without it the fabric cannot be asked for the machine.")
+		resp.Diagnostics.AddAttributeError(req.Path.AtName("machine_id"), "Host without a machine id", noMachine)
 	}
 }
+
+// noMachine says where the id of a machine comes from.
+const noMachine = "machine_id is required: without it the fabric cannot be asked for the machine. A metal3_baremetal_host exposes it as fabric_machine_id: the system UUID that an " +
+	"inspection told, or what its configuration says. The data source metal3_fabric_machines lists all."

@@ -142,6 +142,8 @@ func pluginData(m *machine.Machine) map[string]any {
 	return map[string]any{
 		"boot_interface": "01-" + strings.ReplaceAll(m.MACs[0], ":", "-"), "all_interfaces": all, "valid_interfaces": all,
 		"macs": []any{m.MACs[0]},
+		// As with the collector for extra hardware: without it a ramdisk tells no system UUID.
+		"extra": map[string]any{"system": map[string]any{"product": map[string]any{"uuid": m.ID}}},
 	}
 }
 
