@@ -178,8 +178,10 @@ func (r *Run) claim(all []Candidate, places []Placement) bool {
 	for _, p := range places {
 		h := all[p.Host].Host
 		if other, ok := r.Desk.claim(h.MachineID, r.Wanted.Type, r.Wanted.Model, r.Wanted.ID); !ok {
-			r.fail(&Failure{Host: h.Label(), Step: "place", Err: fmt.Errorf("%w (%s)", ErrClaimed, other),
-				Advice: "Put all devices of one type and model on a machine into one resource, or give the resources different hosts."})
+			r.fail(&Failure{
+				Host: h.Label(), Step: "place", Err: fmt.Errorf("%w (%s)", ErrClaimed, other),
+				Advice: "Put all devices of one type and model on a machine into one resource, or give the resources different hosts.",
+			})
 
 			return false
 		}
@@ -210,8 +212,10 @@ func (r *Run) check(ctx context.Context, all []Candidate, places []Placement) bo
 		r.warn(c.Host.Node.Warnings()...)
 
 		if err != nil {
-			r.fail(&Failure{Host: c.Host.Label(), Step: "check the driver on", Elapsed: time.Since(start), Err: err,
-				Advice: "Nothing was attached. Mend the host, or set driver_check = \"skip\"."})
+			r.fail(&Failure{
+				Host: c.Host.Label(), Step: "check the driver on", Elapsed: time.Since(start), Err: err,
+				Advice: "Nothing was attached. Mend the host, or set driver_check = \"skip\".",
+			})
 		}
 	})
 

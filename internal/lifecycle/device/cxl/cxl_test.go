@@ -295,41 +295,6 @@ func TestSee(t *testing.T) {
 	}
 }
 
-func TestOGPU11_memoryComesLate(t *testing.T) {
-	t.Parallel()
-
-	for name, comes := range map[string]time.Duration{"after a rescan": 0, "after 90 seconds": 90 * time.Second, "never": time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				start, scanned := time.Now(), false
-				h := newHost()
-				h.dynamic = func(line string) (remote.Result, bool) {
-					scanned = scanned || line == "pci-rescan"
-					if there := time.Since(start) >= comes && scanned; there {
-						return remote.Result{}, false
-					}
-
-					return remote.Result{}, true
-				}
-
-				before, err := cxl.Remember(t.Context(), cxl.New(h))
-				if err != nil || len(before) > 0 {
-					t.Fatalf("remembered %v, error %v", before, err)
-				}
-
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-				defer cancel()
-
-				got, err := cxl.Appear(ctx, cxl.New(h), "", before)
-				if got.Visible != (comes < time.Hour) || (err == nil) != got.Visible {
-					t.Errorf("after %s saw %+v, error %v", time.Since(start), got, err)
-				}
-			})
-		})
-	}
-}
-
 func TestRestore_comesBackAfterAScan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

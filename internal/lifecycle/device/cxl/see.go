@@ -8,16 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
-)
-
-// How long a device may take to show itself before the kernel is asked to look for it, and
-// how often it is asked again.
-const (
-	rescanAfter = 15 * time.Second
-	rescanEvery = time.Minute
 )
 
 // Before are the devices of a host before one was attached: a new one is not among them.
@@ -73,44 +65,6 @@ func See(ctx context.Context, ops Ops, serial string, before Before) (Sight, err
 	default:
 		return Sight{Note: fmt.Sprintf("no new memory device among the %d of the host", len(all))}, nil
 	}
-}
-
-// Appear waits until a device is visible or the context ends. Where it does not come by
-// itself the PCI bus is scanned, and again once a minute.
-func Appear(ctx context.Context, ops Ops, serial string, before Before) (Sight, error) {
-	var (
-		last Sight
-		next = time.Now().Add(rescanAfter)
-	)
-
-	err := wait.Until(ctx, wait.Quick, func(ctx context.Context) (wait.Verdict, string, error) {
-		seen, err := See(ctx, ops, serial, before)
-		if err != nil {
-			return wait.Again, "", passing(err)
-		}
-
-		last = seen
-
-		switch {
-		case seen.Visible:
-			return wait.Done, "", nil
-		case time.Now().Before(next):
-			return wait.Again, seen.Note, nil
-		}
-
-		next = time.Now().Add(rescanEvery)
-
-		if err := ops.Rescan(ctx); err != nil {
-			return wait.Again, "", passing(err)
-		}
-
-		return wait.Again, seen.Note + "; the PCI bus was scanned", nil
-	})
-	if err != nil {
-		return last, fmt.Errorf("wait for the CXL memory to be visible on %s: %w", ops.Name(), err)
-	}
-
-	return last, nil
 }
 
 // Release takes a device out of use, so that the fabric can take it away. One that the host

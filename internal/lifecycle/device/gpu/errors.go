@@ -4,8 +4,11 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // shown is how many names an error lists.
@@ -56,4 +59,13 @@ func (g GPU) Label() string {
 	default:
 		return "that nothing is known of"
 	}
+}
+
+// passing marks the errors that may be gone at the next look.
+func passing(err error) error {
+	if errors.Is(err, ErrUnreachable) {
+		return wait.Transient(err)
+	}
+
+	return err
 }

@@ -4,16 +4,12 @@
 package gpu_test
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 func TestSee(t *testing.T) {
@@ -95,127 +91,6 @@ func TestRemember(t *testing.T) {
 
 	if _, err := gpu.Remember(t.Context(), s); !errors.Is(err, gpu.ErrUnreachable) {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestOGPU11_comesLate(t *testing.T) {
-	t.Parallel()
-
-	cases := map[string]struct {
-		after   time.Duration // it comes by itself; 0: never
-		rescan  bool          // it comes when the bus is scanned
-		took    time.Duration // at most
-		rescans int
-	}{
-		"at once":          {after: time.Nanosecond, took: time.Second},
-		"after 4 seconds":  {after: 4 * time.Second, took: 9 * time.Second},
-		"after a rescan":   {rescan: true, took: 27 * time.Second, rescans: 1},
-		"after 90 seconds": {after: 90 * time.Second, took: 96 * time.Second, rescans: 2},
-		"never":            {took: 5 * time.Minute, rescans: 5},
-	}
-
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				start := time.Now()
-				s := newSim(cardB())
-				s.before["PCI"] = func() error {
-					if c.after > 0 && time.Since(start) >= c.after && len(s.cards) == 1 {
-						s.cards = append(s.cards, cardA())
-					}
-
-					return nil
-				}
-				s.before["Rescan"] = func() error {
-					if c.rescan {
-						s.cards = append(s.cards, cardA())
-					}
-
-					return nil
-				}
-
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-				defer cancel()
-
-				got, err := gpu.Appear(ctx, s, "", gpu.Before{PCI: []string{busB}, UUIDs: []string{uuidB}})
-				took := time.Since(start)
-
-				if never := c.after == 0 && !c.rescan; never {
-					var late *wait.TimeoutError
-					if !errors.As(err, &late) || got.Visible || !strings.Contains(err.Error(), "no new GPU among the 1") {
-						t.Errorf("saw %+v, error %v", got, err)
-					}
-				} else if err != nil || got.GPU.UUID != uuidA || got.GPU.BusID != busA {
-					t.Errorf("saw %+v, error %v", got, err)
-				}
-
-				if n := count(s, "Rescan"); took > c.took || n != c.rescans {
-					t.Errorf("took %s with %d scans", took, n)
-				}
-			})
-		})
-	}
-}
-
-func count(s *sim, call string) int {
-	n := 0
-
-	for _, c := range s.calls {
-		if c == call {
-			n++
-		}
-	}
-
-	return n
-}
-
-func TestAppear_errors(t *testing.T) {
-	t.Parallel()
-
-	cases := map[string]struct {
-		err   error
-		times int // 0: always
-		fails error
-	}{
-		"a lost connection is forgiven":       {err: gpu.ErrUnreachable, times: 3},
-		"an unreachable host is not, forever": {err: gpu.ErrUnreachable, fails: gpu.ErrUnreachable},
-		"a driver that starts is waited for":  {err: refused("couldn't communicate with the NVIDIA driver"), times: 40},
-		"so is one that comes with the GPU":   {err: gpu.ErrNoDriver, times: 40},
-		"a driver that never starts":          {err: refused("couldn't communicate with the NVIDIA driver"), fails: context.DeadlineExceeded},
-		"a wrong login is final":              {err: errBroken, fails: errBroken},
-	}
-
-	for _, call := range []string{"Visible", "Init"} {
-		for name, c := range maps.All(cases) {
-			t.Run(call+": "+name, func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					n := 0
-					s := newSim(cardA(), cardB())
-					s.lazy, s.cards[0].initialised = true, call == "Visible"
-					s.before[call] = func() error {
-						if n++; c.times > 0 && n > c.times {
-							return nil
-						}
-
-						return c.err
-					}
-
-					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-					defer cancel()
-
-					got, err := gpu.Appear(ctx, s, uuidA, gpu.Before{})
-					if !errors.Is(err, c.fails) || (c.fails == nil) != got.Visible {
-						t.Errorf("saw %+v, error %v", got, err)
-					}
-
-					if errors.Is(c.fails, context.DeadlineExceeded) && !strings.Contains(err.Error(), "communicate with the NVIDIA driver") {
-						t.Errorf("error %v: the driver's words are lost", err)
-					}
-				})
-			})
-		}
 	}
 }
 
