@@ -19,8 +19,8 @@ func one(int) int { return 1 }
 // blocks: system, compute block, and block and processor of each device.
 func blocks(n int) int { return 2 + 2*n }
 
-// zones: system, the fabric and its zones, and endpoint and processor of each device.
-func zones(n int) int { return 6 + 2*n }
+// zones: system, the fabric, its zones in one, and endpoint and processor of each device.
+func zones(n int) int { return 3 + 2*n }
 
 const (
 	cdim  = "/cdim/api/v1"
@@ -50,7 +50,7 @@ func TestDrivers(t *testing.T) {
 			Reads:  labfabric.CMMachine, Attach: labfabric.CMResize, Detach: labfabric.CMResize, ReadCost: one,
 		},
 		"fti_cm, which counts what is there": {
-			Config: fti("fti_cm"), Tune: func(t *face.Tuning) { t.CountActual, t.LateID = true, true },
+			Config: fti("fti_cm"), Tune: func(t *face.Tuning) { t.CountActual, t.LateID, t.RefuseBusy = true, true, true },
 			Reads: labfabric.CMMachine, Attach: labfabric.CMResize, Detach: labfabric.CMResize, ReadCost: one,
 		},
 		"nec_cdim": {

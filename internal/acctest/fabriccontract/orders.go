@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/face"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/store"
@@ -161,8 +160,6 @@ func (r *rig) jobFails(hint fabric.Hint) {
 }
 
 func busyMachine(r *rig) {
-	r.far.Tune(func(t *face.Tuning) { t.RefuseBusy = true })
-
 	w, _, err := r.want(r.Context(), 0, other)
 	if err != nil {
 		r.Fatal(err)
