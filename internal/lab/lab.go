@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lab holds far sides that live inside the provider's process: an Ironic API, the
-// Redfish BMCs of some machines, a fabric manager of composable devices, and an image server.
+// Redfish BMCs of some machines and the machines' own systems over SSH, a fabric manager of
+// composable devices, and an image server.
 //
 // They answer under the reserved names of the domain "lab" to whoever dials through
 // [Lab.Transport] or [Lab.Dial], and to nobody else: nothing listens outside the process.
@@ -152,12 +153,12 @@ func (l *Lab) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
 		return nil, fmt.Errorf("dial %s: %w", addr, err)
 	}
 
-	handler, err := l.handler(strings.ToLower(host), port)
+	serve, err := l.server(strings.ToLower(host), port)
 	if err != nil {
 		return nil, &net.OpError{Op: "dial", Net: "lab", Err: fmt.Errorf("%s: %w", addr, err)}
 	}
 
-	ln, err := l.listen(host+":"+port, handler)
+	ln, err := l.listen(strings.ToLower(host)+":"+port, serve)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,21 @@ func (l *Lab) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	return ln.dial(ctx)
 }
 
-// handler is who answers on a port of a host.
+// server makes who answers on a port of a host.
+func (l *Lab) server(host, port string) (func() server, error) {
+	if l.isMachine(host) && port == "22" {
+		return l.ssh(host)
+	}
+
+	h, err := l.handler(host, port)
+	if err != nil {
+		return nil, err
+	}
+
+	return func() server { return webServer(l.trace.wrap(h)) }, nil
+}
+
+// handler is who answers on a port of a host that speaks HTTP.
 func (l *Lab) handler(host, port string) (http.Handler, error) {
 	switch {
 	case host == IronicHost && (port == "80" || port == "6385"):
@@ -191,7 +206,11 @@ func (l *Lab) isMachine(host string) bool {
 }
 
 // listen returns the in-memory listener of an address, and starts it at first need.
-func (l *Lab) listen(addr string, h http.Handler) (*listener, error) {
+func (l *Lab) listen(addr string, serve func() server) (*listener, error) {
+	if err := l.ensure(); err != nil {
+		return nil, err
+	}
+
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
@@ -199,22 +218,28 @@ func (l *Lab) listen(addr string, h http.Handler) (*listener, error) {
 		return nil, net.ErrClosed
 	}
 
-	if !l.ready {
-		err := l.Store.Update(func(tx store.Tx) error { return hardware.Ensure(tx, l.devices, l.machines) })
-		if err != nil {
-			return nil, err
-		}
-
-		l.ready = true
-	}
-
 	ln, ok := l.listeners[addr]
 	if !ok {
-		ln = newListener(addr, webServer(l.trace.wrap(h)))
+		ln = newListener(addr, serve())
 		l.listeners[addr] = ln
 	}
 
 	return ln, nil
+}
+
+// ensure makes machines and devices at the first need.
+func (l *Lab) ensure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if l.ready || l.closed {
+		return nil
+	}
+
+	err := l.Store.Update(func(tx store.Tx) error { return hardware.Ensure(tx, l.devices, l.machines) })
+	l.ready = err == nil
+
+	return err
 }
 
 // Close ends the lab's listeners and connections. Its memory needs no closing.

@@ -40,6 +40,13 @@ func (t *tracer) wrap(h http.Handler) http.Handler {
 	})
 }
 
+// line writes one line of a protocol other than HTTP.
+func (t *tracer) line(text string) {
+	if t.path != "" {
+		t.append(text)
+	}
+}
+
 // append writes one line. A trace that cannot be written must not stop the work: the lab has
 // no log, and whoever reads the trace will miss it.
 func (t *tracer) append(line string) {
