@@ -182,7 +182,7 @@ func (b *blocks) free(ctx context.Context, s *system) (offer, error) {
 		return offer{}, nil
 	}
 
-	paths, err := b.members(ctx, b.collection)
+	paths, err := b.members(ctx, b.collection, deep)
 	if err != nil {
 		return offer{}, err
 	}

@@ -15,8 +15,12 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
-// deep is how far collections are unfolded: members, and the devices in them.
-const deep = 2
+// How far collections are unfolded, where the service can. Of systems only the members: below
+// them is far more than anybody asks for here.
+const (
+	flat = 1 // the members
+	deep = 2 // and the devices that they name
+)
 
 // levelsOf is how far a service unfolds a collection for us; 0: not at all.
 func levelsOf(root document.Object) int {
@@ -29,19 +33,24 @@ func levelsOf(root document.Object) int {
 
 	switch {
 	case !q.Bool("Levels", false):
-		return 1
+		return flat
 	case !told:
 		return deep
 	default:
-		return max(min(most, deep), 1)
+		return max(min(most, deep), flat)
 	}
 }
 
 // members are the paths of a collection's members, of all its pages. Fewer than the count
 // says are an error: a partial list is no list.
-func (l *look) members(ctx context.Context, path string) ([]string, error) {
-	if l.levels > 0 && !strings.Contains(path, "?") {
-		paths, err := l.pages(ctx, fmt.Sprintf("%s?$expand=.($levels=%d)", path, l.levels))
+func (l *look) members(ctx context.Context, path string, levels int) ([]string, error) {
+	if levels = min(levels, l.levels); levels > 0 && !strings.Contains(path, "?") {
+		how := "." // services without levels know this one
+		if levels > flat {
+			how = fmt.Sprintf(".($levels=%d)", levels)
+		}
+
+		paths, err := l.pages(ctx, path+"?$expand="+how)
 		if err == nil || wait.IsTransient(err) || errors.Is(err, fabric.ErrAuth) {
 			return paths, err
 		}

@@ -219,8 +219,8 @@ func (s *service) list(w http.ResponseWriter, r *http.Request, path string) {
 	doc["Members"] = refs(some...)
 
 	if how := r.URL.Query().Get("$expand"); how != "" {
-		if how != ".($levels=2)" {
-			s.t.Errorf("$expand=%s", how)
+		if want := map[bool]string{true: ".($levels=2)", false: "."}[path == blockDir]; how != want {
+			s.t.Errorf("$expand=%s of %s", how, path)
 		}
 
 		doc["Members"] = s.unfold(some)

@@ -75,7 +75,7 @@ func (d *driver) discover(ctx context.Context, l *look) (service, error) {
 // collection of blocks, so the collection alone says nothing.
 func (s *service) choose(ctx context.Context, l *look, fabrics string) (bool, error) {
 	if s.blocks != "" {
-		blocks, err := l.members(ctx, s.blocks)
+		blocks, err := l.members(ctx, s.blocks, deep)
 		if err != nil || len(blocks) > 0 {
 			return err == nil, err
 		}
@@ -85,7 +85,7 @@ func (s *service) choose(ctx context.Context, l *look, fabrics string) (bool, er
 		return false, nil
 	}
 
-	paths, err := l.members(ctx, fabrics)
+	paths, err := l.members(ctx, fabrics, flat)
 	if err != nil {
 		return false, err
 	}

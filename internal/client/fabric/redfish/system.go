@@ -130,7 +130,7 @@ func unknownRoute(err error) bool {
 }
 
 func (l *look) systems(ctx context.Context, s service) ([]system, error) {
-	paths, err := l.members(ctx, s.systems)
+	paths, err := l.members(ctx, s.systems, flat)
 	if err != nil {
 		return nil, err
 	}

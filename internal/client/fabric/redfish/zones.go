@@ -54,7 +54,7 @@ func (z *zones) read(ctx context.Context) ([]zone, error) {
 	var all []zone
 
 	for _, path := range z.fabrics {
-		docs, err := z.collection(ctx, path, "Zones")
+		docs, err := z.collection(ctx, path, "Zones", flat)
 		if err != nil {
 			return nil, err
 		}
@@ -75,13 +75,13 @@ func (z *zones) read(ctx context.Context) ([]zone, error) {
 }
 
 // collection reads all members of a collection of a fabric.
-func (z *zones) collection(ctx context.Context, path, name string) ([]resource, error) {
+func (z *zones) collection(ctx context.Context, path, name string, levels int) ([]resource, error) {
 	f, err := z.part(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 
-	paths, err := z.members(ctx, link(f.Object, name))
+	paths, err := z.members(ctx, link(f.Object, name), levels)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (z *zones) ports(ctx context.Context, s system) ([]string, error) {
 	}
 
 	for _, path := range z.fabrics {
-		docs, err := z.collection(ctx, path, "Endpoints")
+		docs, err := z.collection(ctx, path, "Endpoints", deep)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (z *zones) free(ctx context.Context, s *system) (offer, error) {
 	var paths []string
 
 	for _, path := range fabrics {
-		docs, err := z.collection(ctx, path, "Endpoints")
+		docs, err := z.collection(ctx, path, "Endpoints", deep)
 		if err != nil {
 			return offer{}, err
 		}
