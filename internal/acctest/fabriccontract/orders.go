@@ -160,7 +160,14 @@ func (r *rig) jobFails(hint fabric.Hint) {
 }
 
 func busyMachine(r *rig) {
-	w, _, err := r.want(r.Context(), 0, other)
+	// CM counts each model for itself. Where the driver chooses a device, it is not the one
+	// that the other one takes.
+	mine := model
+	if r.f.Caps().PicksDevice {
+		mine = other
+	}
+
+	w, _, err := r.want(r.Context(), 0, mine)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -176,7 +183,7 @@ func busyMachine(r *rig) {
 	pause(time.Minute)
 	r.until(0, 1)
 
-	if _, err := r.order(0, other); err != nil {
+	if _, err := r.order(0, mine); err != nil {
 		r.Errorf("attach later: %v", err)
 	}
 
