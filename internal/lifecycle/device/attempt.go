@@ -44,9 +44,8 @@ type attempt struct {
 	run  *Run
 	host Host
 	goal Goal
-	// stop ends when the user interrupts. It counts before an order and once the device is
-	// recorded; in between an answer must never be thrown away.
-	stop context.Context //nolint:containedctx // two contexts of different length meet here
+	// stop is the verb's context, which ends when the user interrupts; see until.
+	stop context.Context
 
 	began    time.Time
 	record   Record // valid where recorded
@@ -77,17 +76,28 @@ type attempt struct {
 var _ lifecycle.Machine[look, Step] = (*attempt)(nil)
 
 // drive runs the attempt to its end, which is an error where the goal was not reached.
-func (a *attempt) drive(limit time.Duration) error {
-	a.began = time.Now()
+func (a *attempt) drive(ctx context.Context, limit time.Duration) error {
+	a.began, a.stop = time.Now(), ctx
 
 	// The bound is generous on purpose: the table ends the attempt by its own limits, with
 	// words. This one only keeps a bug from waiting for ever.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.stop), 2*limit+a.run.Wanted.Limits.Visible+5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*limit+a.run.Wanted.Limits.Visible+5*time.Minute)
 	defer cancel()
 
 	_, err := lifecycle.Drive[look, Step](ctx, a, look{})
 
 	return err
+}
+
+// until is the context of what may be interrupted: all before an order, and all once the
+// device is recorded. In between an answer must never be thrown away, so the attempt itself
+// runs on a context that outlives the verb's.
+func (a *attempt) until(ctx context.Context) context.Context {
+	if a.stop != nil {
+		return a.stop
+	}
+
+	return ctx
 }
 
 // Next implements [lifecycle.Machine].

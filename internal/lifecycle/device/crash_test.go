@@ -32,6 +32,7 @@ func TestRun_afterACrash(t *testing.T) {
 
 	for name, play := range map[string]func(t *testing.T, b *bench){
 		"killed after the second order: the next create goes on with both": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.onAttach = killed(2, fate{after: 10 * time.Second})
 			b.create(t.Context()) // whatever it returned is lost
 			b.dead = false
@@ -43,12 +44,14 @@ func TestRun_afterACrash(t *testing.T) {
 			}
 		},
 		"killed before the order was carried out: nothing comes twice": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.onAttach = killed(1, fate{never: true})
 			b.create(t.Context())
 			b.dead = false
 			b.holds(t, fine(t, b.create(t.Context())), 2)
 		},
 		"killed when all was done, before Terraform could write": func(t *testing.T, b *bench) {
+			t.Helper()
 			fine(t, b.create(t.Context()))
 			b.holds(t, fine(t, b.create(t.Context())), 2)
 
@@ -57,6 +60,7 @@ func TestRun_afterACrash(t *testing.T) {
 			}
 		},
 		"what is in a state is not taken for a leftover": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 
 			if _, err := b.desk().Refresh(t.Context(), device.Reading{Type: "gpu", Model: "A100", Machines: []string{"m0"}, Devices: res.Devices}); err != nil {
@@ -67,11 +71,13 @@ func TestRun_afterACrash(t *testing.T) {
 			wrong(t, b.create(t.Context()), device.ErrExisting, "u00, u01", `"m0/u00,u01"`, "adopt", "ignore")
 		},
 		"another configuration does not take what a finished run left": func(t *testing.T, b *bench) {
+			t.Helper()
 			fine(t, b.create(t.Context()))
 			b.want.ID, b.want.Hosts = "another", b.want.Hosts[:1]
 			wrong(t, b.create(t.Context()), device.ErrExisting)
 		},
 		"without a journal devices that nobody knows stop the next create": func(t *testing.T, b *bench) {
+			t.Helper()
 			fine(t, (&device.Run{Desk: device.NewDesk(b.pool, nil), Wanted: b.want}).Create(t.Context()))
 			wrong(t, (&device.Run{Desk: device.NewDesk(b.pool, nil), Wanted: b.want}).Create(t.Context()), device.ErrExisting)
 
@@ -86,6 +92,7 @@ func TestRun_afterACrash(t *testing.T) {
 			}
 		},
 		"an interrupt during an order keeps its device": func(t *testing.T, b *bench) {
+			t.Helper()
 			ctx, stop := context.WithCancel(t.Context())
 			b.onAttach = func(string, int) fate {
 				stop()
@@ -100,6 +107,7 @@ func TestRun_afterACrash(t *testing.T) {
 			}
 		},
 		"an interrupt ends a wait for a busy machine at once": func(t *testing.T, b *bench) {
+			t.Helper()
 			ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
 			defer stop()
 
@@ -114,7 +122,7 @@ func TestRun_afterACrash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { play(t, newBench(2)) })
+			synctest.Test(t, func(t *testing.T) { play(t, newBench()) })
 		})
 	}
 }

@@ -33,7 +33,7 @@ type life struct {
 
 func newLife(seed uint64, loss, kills float64) *life {
 	l := &life{pool: newPool(1, 8), r: rand.New(rand.NewPCG(seed, 7)), loss: loss, kills: kills, notes: newShared()}
-	l.put("m0", "u07") // somebody else's, of another kind for us: it must stay
+	l.put("u07") // somebody else's, of another kind for us: it must stay
 	l.devices[7].Model = "L40S"
 	l.onAttach = l.fate
 	l.onDetach = l.fate

@@ -16,7 +16,7 @@ import (
 func (a *attempt) Look(ctx context.Context, seen look, within time.Duration) (look, error) {
 	patience := ctx
 	if a.asked == NotAsked || (a.goal == GoalOnline && a.recorded) {
-		patience = a.stop // nothing is lost if the user stops us here
+		patience = a.until(ctx) // nothing is lost if the user stops us here
 	}
 
 	if err := wait.Sleep(patience, within); err != nil {
@@ -41,12 +41,12 @@ func (a *attempt) Look(ctx context.Context, seen look, within time.Duration) (lo
 	a.facts(&out)
 
 	if a.goal == GoalOnline && a.recorded && out.Here {
-		a.seeNode(&out)
+		a.seeNode(ctx, &out)
 	}
 
 	out.sight, _ = next(out.Facts, a.goal)
 	if out.sight != seen.sight && a.run.Log != nil {
-		a.run.log(a.stop, a.host.Label()+": "+a.Note(out))
+		a.run.log(ctx, a.host.Label()+": "+a.Note(out))
 	}
 
 	return out, nil
@@ -189,12 +189,12 @@ func (a *attempt) quiet(out *look, now time.Time) {
 }
 
 // seeNode looks for the device on the host.
-func (a *attempt) seeNode(out *look) {
+func (a *attempt) seeNode(ctx context.Context, out *look) {
 	if a.node == nil || out.Shown {
 		return
 	}
 
-	ctx, cancel := context.WithTimeout(a.stop, time.Minute)
+	ctx, cancel := context.WithTimeout(a.until(ctx), time.Minute)
 	defer cancel()
 
 	after, visible, err := a.node.See(ctx, a.record)

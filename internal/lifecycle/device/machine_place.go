@@ -196,7 +196,7 @@ func spread(w Wanted, all []Candidate, need int) ([]Placement, error) {
 		out = append(out, p)
 	}
 
-	if len(out) < need && !(w.OnPartial == PartialKeep && len(out) > 0) {
+	if len(out) < need && (w.OnPartial != PartialKeep || len(out) == 0) {
 		return nil, &PlaceError{need - len(out), reasons}
 	}
 

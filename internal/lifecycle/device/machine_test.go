@@ -111,7 +111,7 @@ func FuzzMachine(f *testing.F) {
 
 	f.Fuzz(func(t *testing.T, bits uint64, goal uint8) {
 		bit := func() bool { b := bits&1 == 1; bits >>= 1; return b }
-		num := func(n uint64) int { v := bits % n; bits /= n; return int(v) } //nolint:gosec // small
+		num := func(n uint64) int { v := bits % n; bits /= n; return int(v) }
 
 		facts := device.Facts{
 			Seen: bit(), Settled: bit(), Recorded: bit(), Here: bit(), Mistaken: bit(), MaybeDone: bit(), Named: bit(), Quiet: bit(), TellsHealth: bit(),

@@ -32,7 +32,7 @@ func candidates(free int, change ...func(*device.Candidate)) []device.Candidate 
 	return out
 }
 
-func kept(n int) func(*device.Candidate) { return func(c *device.Candidate) { c.Kept = n } }
+func kept(c *device.Candidate) { c.Kept = 1 }
 
 func extra(ids ...string) func(*device.Candidate) {
 	return func(c *device.Candidate) {
@@ -55,15 +55,15 @@ func TestPlace_findsHosts(t *testing.T) {
 	}{
 		"nothing to place examines no host":          {all: candidates(0, func(c *device.Candidate) { c.Problem = "unreadable" }), need: 0},
 		"the first host that fits takes all":         {all: candidates(4, func(c *device.Candidate) { c.State, c.Status = fabric.Failed, "90" }, nil, nil), need: 3, placed: "1+3"},
-		"the host that has devices takes the others": {all: candidates(4, nil, kept(1), nil), need: 2, placed: "1+2"},
-		"and when it cannot, no other does":          {all: candidates(1, nil, kept(1), nil), need: 2, fails: device.ErrNoHost, words: "m1: needs 2 more, and the pool has 1 free"},
+		"the host that has devices takes the others": {all: candidates(4, nil, kept, nil), need: 2, placed: "1+2"},
+		"and when it cannot, no other does":          {all: candidates(1, nil, kept, nil), need: 2, fails: device.ErrNoHost, words: "m1: needs 2 more, and the pool has 1 free"},
 		"no host fits: each with its reason": {
 			all:  candidates(9, func(c *device.Candidate) { c.Claimed = "r2" }, func(c *device.Candidate) { c.Problem = "no route" }, func(c *device.Candidate) { c.State, c.Status = fabric.Leaving, "16" }),
 			need: 1, fails: device.ErrNoHost, words: "m0: another resource",
 		},
 		"one on each host":                                       {want: spread, all: candidates(4, nil, nil, nil), need: 2, placed: "0+1 1+1"},
-		"a host that has its device is passed over":              {want: spread, all: candidates(4, kept(1), nil, nil), need: 1, placed: "1+1"},
-		"A1 hosts are not examined when there is nothing to add": {want: spread, all: candidates(0, nil, kept(1), kept(1)), need: 0},
+		"a host that has its device is passed over":              {want: spread, all: candidates(4, kept, nil, nil), need: 1, placed: "1+1"},
+		"A1 hosts are not examined when there is nothing to add": {want: spread, all: candidates(0, nil, kept, kept), need: 0},
 		"hosts of one pool share what it has":                    {want: spread, all: candidates(1, nil, nil), need: 2, fails: device.ErrNoHost, words: "the pool has 0 free"},
 		"devices that nobody knows stop":                         {all: candidates(4, extra("u1")), need: 1, fails: device.ErrExisting, words: "u1"},
 		"or are adopted, the others added": {
@@ -178,8 +178,8 @@ func names(all []device.Record) string {
 func TestVictims_order(t *testing.T) {
 	t.Parallel()
 
-	at := func(id string, min int, change func(*device.Record)) device.Record {
-		r := device.Record{FabricID: id, DeviceID: "GPU-" + id, State: device.Online, Health: fabric.HealthOK, AttachedAt: time.Unix(int64(min)*60, 0)}
+	at := func(id string, minute int, change func(*device.Record)) device.Record {
+		r := device.Record{FabricID: id, DeviceID: "GPU-" + id, State: device.Online, Health: fabric.HealthOK, AttachedAt: time.Unix(int64(minute)*60, 0)}
 		if change != nil {
 			change(&r)
 		}
@@ -208,8 +208,8 @@ func TestVictims_order(t *testing.T) {
 func TestRun_differentNode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(2)
-		b.pool.machines = []string{"m0", "m1", "m2"}
+		b := newBench()
+		b.machines = []string{"m0", "m1", "m2"}
 		b.want = wants(2, "m0", "m1", "m2")
 		b.want.Policy = device.DifferentNode
 		b.want.Hosts = b.want.Hosts[1:] // m1 and m2 have devices, m0 is free

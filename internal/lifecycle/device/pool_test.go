@@ -230,11 +230,11 @@ func (p *pool) carryOut(machine, to string, f fate, pick func(*slot) bool) (fabr
 	return hint, nil
 }
 
-// put places a device of somebody else on a machine.
-func (p *pool) put(machine, id string) {
+// put places a device of somebody else on the first machine.
+func (p *pool) put(id string) {
 	for _, s := range p.devices {
 		if s.FabricID == id {
-			s.MachineID, s.foreign, s.moving = machine, true, false
+			s.MachineID, s.foreign, s.moving = p.machines[0], true, false
 		}
 	}
 }
@@ -278,8 +278,8 @@ type shared struct {
 
 func newShared() *shared { return &shared{all: map[string]device.Intent{}} }
 
-func (j journal) Run() string               { return j.run }
-func (j journal) Live(i device.Intent) bool { return false }
+func (j journal) Run() string             { return j.run }
+func (j journal) Live(device.Intent) bool { return false }
 
 func (j journal) Put(i device.Intent) error {
 	if j.dead != nil && j.dead() {

@@ -106,8 +106,8 @@ func (r *Run) converge(ctx context.Context, have []Record) {
 
 	r.resume(ctx)
 
-	if need := w.Size - len(r.result.Devices); need > 0 {
-		r.add(ctx, need)
+	if len(r.result.Devices) < w.Size {
+		r.add(ctx)
 	}
 
 	r.interrupted(ctx)
@@ -130,8 +130,8 @@ func (r *Run) dropMissing(wrong []Record) {
 	}
 }
 
-// add finds places for need devices and attaches them, after everything was checked that can be.
-func (r *Run) add(ctx context.Context, need int) {
+// add finds places for what is missing and attaches it, after everything was checked that can be.
+func (r *Run) add(ctx context.Context) {
 	start := time.Now()
 
 	all, err := r.candidates(ctx)
@@ -144,7 +144,8 @@ func (r *Run) add(ctx context.Context, need int) {
 	r.resume(ctx)
 
 	// What an unfinished run left may be all that is missing.
-	if need = r.Wanted.Size - len(r.result.Devices); need <= 0 {
+	need := r.Wanted.Size - len(r.result.Devices)
+	if need <= 0 {
 		return
 	}
 

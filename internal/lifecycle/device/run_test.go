@@ -27,8 +27,8 @@ type bench struct {
 	runs  int
 }
 
-func newBench(size int) *bench {
-	b := &bench{pool: newPool(2, 6), notes: newShared(), want: wants(size, "m0", "m1")}
+func newBench() *bench {
+	b := &bench{pool: newPool(2, 6), notes: newShared(), want: wants(2, "m0", "m1")}
 	b.host = &host{pool: b.pool, machine: "m0"}
 	b.want.Hosts[0].Node = b.host
 
@@ -110,6 +110,7 @@ func TestRun_lives(t *testing.T) {
 
 	for name, play := range map[string]func(t *testing.T, b *bench){
 		"two come, are Online, and go": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 			b.holds(t, res, 2)
 
@@ -127,6 +128,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"the size goes 1, 4, 2, 0, 1": func(t *testing.T, b *bench) {
+			t.Helper()
 			var res device.Result
 
 			for _, n := range []int{1, 4, 2, 0, 1} {
@@ -136,6 +138,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"nothing to do asks the fabric nothing": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 			b.reads, b.want.ForceDetach = 0, true
 			fine(t, b.update(t.Context(), res.Devices))
@@ -145,6 +148,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"O-GPU-13 the device that was named goes first, then the idle ones": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.want.Size = 4
 			res := fine(t, b.create(t.Context()))
 			b.host.busy = []string{"GPU-00"}
@@ -160,6 +164,7 @@ func TestRun_lives(t *testing.T) {
 			b.holds(t, res, 1)
 		},
 		"a host that leaves the list gives its devices back first": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 			b.want.Former, b.want.Hosts = b.want.Hosts[:1], b.want.Hosts[1:]
 			res = fine(t, b.update(t.Context(), res.Devices))
@@ -170,6 +175,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"a lost answer of an order that was carried out brings one device": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.onAttach = func(_ string, n int) fate {
 				return fate{err: lost(), after: 20 * time.Second, never: n != 1, quietly: true}
 			}
@@ -181,11 +187,13 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"a lost answer of an order that was not is repeated once": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.onAttach = func(_ string, n int) fate { return fate{err: map[bool]error{true: lost()}[n == 1], never: n == 1} }
 			b.want.Size = 1
 			b.holds(t, fine(t, b.create(t.Context())), 1)
 		},
 		"an accepted order that brings nothing is not repeated": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.onAttach = func(string, int) fate { return fate{never: true} }
 			wrong(t, b.create(t.Context()), device.ErrNotAttached, "accepted", "no device appeared")
 
@@ -194,6 +202,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"turned away three times": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.onAttach = func(_ string, n int) fate { return fate{err: map[bool]error{true: busy()}[n <= 3], never: n <= 3} }
 			start := time.Now()
 			b.holds(t, fine(t, b.create(t.Context())), 2)
@@ -203,8 +212,9 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"a third party attaches at the same time": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.onAttach = func(string, int) fate {
-				return fate{err: lost(), then: func(p *pool) { p.put("m0", "u05") }}
+				return fate{err: lost(), then: func(p *pool) { p.put("u05") }}
 			}
 			res := wrong(t, b.create(t.Context()), device.ErrAmbiguous, "u00", "u05", "none was taken")
 
@@ -213,15 +223,18 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"a third party attaches, and the answer names ours": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.want.Size = 1
-			b.onAttach = func(string, int) fate { return fate{then: func(p *pool) { p.put("m0", "u05") }} }
+			b.onAttach = func(string, int) fate { return fate{then: func(p *pool) { p.put("u05") }} }
 			b.holds(t, fine(t, b.create(t.Context())), 1)
 		},
 		"O-GPU-02 critical on arrival is detached again": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.health = fabric.HealthCritical
 			b.holds(t, wrong(t, b.create(t.Context()), device.ErrUnhealthy, "critical", "detached again"), 0)
 		},
 		"critical on arrival stays where that is wanted": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.health, b.want.OnUnhealthy = fabric.HealthCritical, device.UnhealthyKeep
 			res := fine(t, b.create(t.Context()))
 			b.holds(t, res, 2)
@@ -231,11 +244,13 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"O-GPU-01 a status that is never told leaves the device in the state": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.health, b.want.Size = fabric.HealthUnknown, 1
 			res := wrong(t, b.create(t.Context()), device.ErrUnhealthy, "does not say", `"unknown"`)
 			b.holds(t, res, 1)
 		},
 		"three of four come, and are rolled back": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.want.Size = 4
 			b.onAttach = func(_ string, n int) fate { return fate{never: n == 4} }
 			res := wrong(t, b.create(t.Context()), device.ErrNotAttached)
@@ -246,6 +261,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"three of four come, and stay": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.want.Size, b.want.OnPartial = 4, device.PartialKeep
 			b.onAttach = func(_ string, n int) fate { return fate{never: n == 4} }
 			res := wrong(t, b.create(t.Context()), device.ErrNotAttached)
@@ -253,6 +269,7 @@ func TestRun_lives(t *testing.T) {
 			b.holds(t, fine(t, b.update(t.Context(), res.Devices)), 4)
 		},
 		"an update never rolls back": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 			b.want.Size = 4
 			b.onAttach = func(_ string, n int) fate { return fate{never: n == 4} }
@@ -260,6 +277,7 @@ func TestRun_lives(t *testing.T) {
 			b.holds(t, res, 3)
 		},
 		"too few are free: nothing is attached": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.want.Size = 7
 			b.holds(t, wrong(t, b.create(t.Context()), device.ErrNoHost, "6 free", "host-m0", "host-m1"), 0)
 
@@ -268,6 +286,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"no driver: nothing is attached": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.host.driver = errors.New("no NVIDIA driver")
 			wrong(t, b.create(t.Context()), b.host.driver, "driver_check")
 
@@ -276,14 +295,17 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"O-GPU-11 shown only after a rescan": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.host.scan = true
 			b.holds(t, fine(t, b.create(t.Context())), 2)
 		},
 		"O-GPU-11 shown after 90 seconds": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.host.hotplug = 90 * time.Second
 			b.holds(t, fine(t, b.create(t.Context())), 2)
 		},
 		"O-GPU-11 never shown: it stays in the state, and the next apply attaches no other": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.host.never, b.want.Size = true, 1
 			res := wrong(t, b.create(t.Context()), device.ErrNotVisible, "wait for the host to show", "wait_for_visible")
 			b.holds(t, res, 1)
@@ -301,6 +323,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"one that is not shown is no reason to give the others back": func(t *testing.T, b *bench) {
+			t.Helper()
 			b.host.never = true
 			res := wrong(t, b.create(t.Context()), device.ErrNotVisible)
 			b.holds(t, res, 1)
@@ -308,6 +331,7 @@ func TestRun_lives(t *testing.T) {
 			b.holds(t, fine(t, b.update(t.Context(), res.Devices)), 2)
 		},
 		"O-GPU-12 an unreachable host keeps its device": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 			b.host.down = fmt.Errorf("no route: %w", device.ErrUnreachable)
 			b.holds(t, wrong(t, b.destroy(t.Context(), res.Devices), device.ErrUnreachable, "skip_drain"), 2)
@@ -315,6 +339,7 @@ func TestRun_lives(t *testing.T) {
 			b.holds(t, fine(t, b.destroy(t.Context(), res.Devices)), 0)
 		},
 		"O-GPU-12 a host that is powered off is not asked": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 			b.host.down = fmt.Errorf("no route: %w", device.ErrUnreachable)
 			b.power = fabric.PowerOff
@@ -326,6 +351,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"a detach that the fabric refuses gives the host its device back": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 			b.onDetach = func(string, int) fate {
 				return fate{never: true, err: &fabric.Error{Op: "detach", Kind: fabric.ErrRefused, Status: 400, Message: "locked by policy"}}
@@ -338,6 +364,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"another device under the recorded id is not detached": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 			b.devices[0].DeviceID = "GPU-99"
 			wrong(t, b.destroy(t.Context(), res.Devices), nil, "not the one that was attached")
@@ -347,6 +374,7 @@ func TestRun_lives(t *testing.T) {
 			}
 		},
 		"a machine that is gone took its devices with it": func(t *testing.T, b *bench) {
+			t.Helper()
 			res := fine(t, b.create(t.Context()))
 			b.machines = []string{"m1"}
 			if res = fine(t, b.destroy(t.Context(), res.Devices)); len(res.Devices) != 0 || b.detaches != 0 {
@@ -356,7 +384,7 @@ func TestRun_lives(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { play(t, newBench(2)) })
+			synctest.Test(t, func(t *testing.T) { play(t, newBench()) })
 		})
 	}
 }

@@ -28,7 +28,7 @@ func (a *attempt) Do(ctx context.Context, seen look, step Step) (look, bool, err
 	case RecordStep:
 		return a.take(ctx, seen)
 	case RescanStep:
-		return a.askHost(seen)
+		return a.askHost(ctx, seen)
 	case ReleaseStep:
 		return a.release(ctx, seen)
 	default:
@@ -49,11 +49,11 @@ func (a *attempt) order(ctx context.Context, seen look) (look, bool, error) {
 		return after, true, err
 	}
 
-	if err := a.stop.Err(); err != nil {
-		return seen, true, context.Cause(a.stop)
+	if stop := a.until(ctx); stop.Err() != nil {
+		return seen, true, context.Cause(stop)
 	}
 
-	unlock, err := a.run.Desk.orders.lock(a.stop, a.run.Desk.Fabric.LockKey(a.host.MachineID))
+	unlock, err := a.run.Desk.orders.lock(a.until(ctx), a.run.Desk.Fabric.LockKey(a.host.MachineID))
 	if err != nil {
 		return seen, true, err
 	}
@@ -118,7 +118,7 @@ func (a *attempt) prepare(ctx context.Context, seen look) error {
 	a.before = known(seen.machine.Of(w.Type, w.Model))
 
 	if a.node != nil && seen.machine.Power != fabric.PowerOff {
-		limited, cancel := context.WithTimeout(a.stop, time.Minute)
+		limited, cancel := context.WithTimeout(a.until(ctx), time.Minute)
 		defer cancel()
 
 		if err := a.node.Remember(limited); err != nil {
@@ -220,7 +220,7 @@ func (a *attempt) take(ctx context.Context, seen look) (look, bool, error) {
 	a.record = newRecord(dev, a.host, Attaching)
 	a.record.AttachedAt = time.Now().UTC().Truncate(time.Second)
 	a.recorded, a.arrived, a.refusal = true, time.Now(), nil
-	a.run.log(a.stop, fmt.Sprintf("%s: device %s was attached after %s", a.host.Label(), a.record.Label(), time.Since(a.began).Round(time.Second)))
+	a.run.log(ctx, fmt.Sprintf("%s: device %s was attached after %s", a.host.Label(), a.record.Label(), time.Since(a.began).Round(time.Second)))
 
 	if j := a.run.Desk.Journal; j != nil && a.intent.ID != "" {
 		a.intent.Got = &Known{dev.FabricID, dev.DeviceID}
@@ -234,17 +234,17 @@ func (a *attempt) take(ctx context.Context, seen look) (look, bool, error) {
 	a.facts(&out)
 
 	if out.Here {
-		a.seeNode(&out)
+		a.seeNode(ctx, &out)
 	}
 
 	return out, true, nil
 }
 
 // askHost makes the host look for new devices.
-func (a *attempt) askHost(seen look) (look, bool, error) {
+func (a *attempt) askHost(ctx context.Context, seen look) (look, bool, error) {
 	a.rescan = time.Now()
 
-	ctx, cancel := context.WithTimeout(a.stop, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(a.until(ctx), 2*time.Minute)
 	defer cancel()
 
 	if err := a.node.Rescan(ctx); err != nil {
@@ -259,7 +259,7 @@ func (a *attempt) release(ctx context.Context, seen look) (look, bool, error) {
 	w := a.run.Wanted
 
 	if a.node != nil && seen.machine.Power != fabric.PowerOff && w.SkipDrain != SkipAlways {
-		limited, cancel := context.WithTimeout(a.stop, w.Limits.Drain)
+		limited, cancel := context.WithTimeout(a.until(ctx), w.Limits.Drain)
 		defer cancel()
 
 		err := a.node.Release(limited, a.record, w.ForceDetach)

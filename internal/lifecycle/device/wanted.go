@@ -98,7 +98,7 @@ type Limits struct {
 	Detach  time.Duration
 }
 
-// What counts where the configuration names no limits.
+// DefaultLimits count where the configuration names none.
 var DefaultLimits = Limits{Attach: 15 * time.Minute, Visible: 10 * time.Minute, Drain: 5 * time.Minute, Detach: 15 * time.Minute}
 
 // Wanted is what a resource asks for.

@@ -26,12 +26,12 @@ func (r *Run) attach(ctx context.Context, h Host) bool {
 	}
 	defer unlock()
 
-	a := &attempt{run: r, host: h, goal: GoalOnline, stop: ctx}
+	a := &attempt{run: r, host: h, goal: GoalOnline}
 	if r.Wanted.WaitVisible {
 		a.node = h.Node
 	}
 
-	err = a.drive(r.Wanted.Limits.Attach)
+	err = a.drive(ctx, r.Wanted.Limits.Attach)
 	r.closeIntent(a)
 
 	return r.judge(ctx, a, err)
@@ -45,12 +45,12 @@ func (r *Run) prove(ctx context.Context, h Host, rec Record) {
 	}
 	defer unlock()
 
-	a := &attempt{run: r, host: h, goal: GoalOnline, stop: ctx, record: rec, recorded: true, arrived: time.Now(), asked: Accepted}
+	a := &attempt{run: r, host: h, goal: GoalOnline, record: rec, recorded: true, arrived: time.Now(), asked: Accepted}
 	if r.Wanted.WaitVisible {
 		a.node = h.Node
 	}
 
-	err = a.drive(r.Wanted.Limits.Attach)
+	err = a.drive(ctx, r.Wanted.Limits.Attach)
 	if a.ended == Vanished {
 		r.forget(rec)
 		r.warn(fmt.Sprintf("Device %s is no longer on %s.", rec.Label(), h.Label()))
@@ -194,8 +194,8 @@ func (r *Run) detachOne(ctx context.Context, h Host, d Record) {
 
 // detachLocked takes one device away; the caller holds the machine's lock.
 func (r *Run) detachLocked(ctx context.Context, h Host, d Record, node Node) bool {
-	a := &attempt{run: r, host: h, goal: GoalGone, stop: ctx, record: d, recorded: true, node: node}
-	err := a.drive(r.Wanted.Limits.Detach)
+	a := &attempt{run: r, host: h, goal: GoalGone, record: d, recorded: true, node: node}
+	err := a.drive(ctx, r.Wanted.Limits.Detach)
 
 	r.warn(a.warnings...)
 
