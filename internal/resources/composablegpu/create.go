@@ -54,36 +54,37 @@ func (r *gpuResource) Create(ctx context.Context, req resource.CreateRequest, re
 	plan.fill(ctx, res.Devices, res.Unmanaged, &resp.Diagnostics)
 	plan.State = types.StringValue(stateOf(plan.Size.ValueInt64(), res.Devices))
 
-	if res.Err() == nil && !stopped {
+	if res.Err() == nil && !stopped || plan.unfinished(ctx, res, stopped, &resp.Diagnostics) {
 		r.record(ctx, plan, &resp.State, resp.Identity, &resp.Diagnostics)
-
-		return
 	}
+}
 
-	said := report{label: label, failures: res.Failures}
+// unfinished says what a create did not reach, as on_create_failure wants it said. It reports
+// whether the resource comes into the state.
+func (m *model) unfinished(ctx context.Context, res device.Result, stopped bool, diags *diag.Diagnostics) bool {
+	said := report{label: m.label(ctx), failures: res.Failures}
+	m.State = types.StringValue(device.Degraded)
 
 	switch {
 	case stopped:
-		said.closing = plan.stands(ctx, res, "The run was interrupted. What is attached stays in the state; the next apply goes on in place.")
-		plan.State = types.StringValue(device.Degraded)
-		said.warnings(&resp.Diagnostics)
-	case plan.OnCreateFailure.ValueString() == failureKeep:
-		said.closing = plan.stands(ctx, res, "The resource stays in the state (on_create_failure = \"keep\"); the next apply goes on in place.")
-		plan.State = types.StringValue(device.Degraded)
-		said.warnings(&resp.Diagnostics)
+		said.closing = m.stands(ctx, res, "The run was interrupted. What is attached stays in the state; the next apply goes on in place.")
+		said.warnings(diags)
+	case m.OnCreateFailure.ValueString() == failureKeep:
+		said.closing = m.stands(ctx, res, "The resource stays in the state (on_create_failure = \"keep\"); the next apply goes on in place.")
+		said.warnings(diags)
 	case len(res.Devices) == 0:
 		// Without anything of ours on the fabric there is nothing to taint.
-		said.closing = plan.stands(ctx, res, "Nothing of this apply is left on the fabric and nothing is in the state; apply again when the cause is removed.")
-		said.errors(&resp.Diagnostics)
+		said.closing = m.stands(ctx, res, "Nothing of this apply is left on the fabric and nothing is in the state; apply again when the cause is removed.")
+		said.errors(diags)
 
-		return
+		return false
 	default:
-		said.closing = plan.stands(ctx, res, advice(res.Devices))
-		plan.Size = types.Int64Value(int64(attached(res.Devices)))
-		said.errors(&resp.Diagnostics)
+		said.closing = m.stands(ctx, res, advice(res.Devices))
+		m.Size = types.Int64Value(int64(attached(res.Devices)))
+		said.errors(diags)
 	}
 
-	r.record(ctx, plan, &resp.State, resp.Identity, &resp.Diagnostics)
+	return true
 }
 
 // stands is the last diagnostic of a failed verb: how many devices there are, which, and

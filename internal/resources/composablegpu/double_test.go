@@ -180,13 +180,14 @@ func (f *farm) byHand(what func()) {
 	what()
 }
 
-func (f *farm) on(id string) []string {
+// left are the devices on the first machine.
+func (f *farm) left() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
 	var out []string
 
-	if m := f.find(id); m != nil {
+	if m := f.find(m0); m != nil {
 		for _, d := range m.Devices {
 			out = append(out, d.FabricID)
 		}

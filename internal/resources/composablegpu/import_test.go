@@ -73,7 +73,7 @@ func TestOTF04_import(t *testing.T) {
 
 				w.destroy()
 
-				if got := w.farm.on(m0); len(got) != 4-c.size {
+				if got := w.farm.left(); len(got) != 4-c.size {
 					t.Errorf("left: %v", got)
 				}
 			})
@@ -108,7 +108,7 @@ func TestGPU_importByIdentity(t *testing.T) {
 	onFarm(t, func(w world) {
 		w.farm.put(m1, "gpu", "A100")
 
-		s := providertest.NewServer(w.t, w.Core.Options...)
+		s := providertest.NewServer(w.t, w.Options...)
 		s.Configure(w.t, Map{})
 
 		who, err := tfprotov6.NewDynamicValue(identityType, providertest.Value(identityType, Map{"machine_id": m1, "type": "gpu", "model": "A100"}))
@@ -172,17 +172,17 @@ func TestGPU_list(t *testing.T) {
 }
 
 func (w world) schema() *tfprotov6.Schema {
-	return providertest.NewServer(w.t, w.Core.Options...).Schema().ResourceSchemas[theGPU]
+	return providertest.NewServer(w.t, w.Options...).Schema().ResourceSchemas[theGPU]
 }
 
 // list asks as terraform query does.
 func (w world) list(config Map, limit int64) []tfprotov6.ListResourceResult {
 	w.t.Helper()
 
-	s := providertest.NewServer(w.t, w.Core.Options...)
+	s := providertest.NewServer(w.t, w.Options...)
 	s.Configure(w.t, Map{})
 
-	lister, ok := s.ProviderServer.(tfprotov6.ListResourceServer) //nolint:staticcheck // part of ProviderServer from the next major version on
+	lister, ok := s.ProviderServer.(tfprotov6.ListResourceServer)
 	if !ok {
 		w.t.Fatal("the provider lists nothing")
 	}

@@ -32,7 +32,7 @@ func TestGPU_lifeOfTwo(t *testing.T) {
 			t.Errorf("the destroy said: %s", o.Warnings)
 		}
 
-		if left := w.farm.on(m0); len(left) != 0 {
+		if left := w.farm.left(); len(left) != 0 {
 			t.Errorf("left on the fabric: %v", left)
 		}
 	})
@@ -45,7 +45,7 @@ func TestGPU_scale(t *testing.T) {
 		for _, n := range []int{1, 4, 2, 0, 1} {
 			w.apply(gpus(n))
 
-			if got := w.farm.on(m0); len(got) != n || len(w.devices()) != n || w.Get("state") != "Running" {
+			if got := w.farm.left(); len(got) != n || len(w.devices()) != n || w.Get("state") != "Running" {
 				t.Errorf("size %d: fabric %v, state %v", n, got, w.devices())
 			}
 		}
@@ -61,7 +61,7 @@ func TestOGPU13_shrinkTakesTheIdle(t *testing.T) {
 		w.host.idle = map[string]bool{"f01": false, "f02": true, "f03": true}
 
 		o := w.apply(gpus(1, node()))
-		if got := w.farm.on(m0); !slices.Equal(got, []string{"f01"}) {
+		if got := w.farm.left(); !slices.Equal(got, []string{"f01"}) {
 			t.Errorf("left: %v", got)
 		}
 
@@ -72,7 +72,7 @@ func TestOGPU13_shrinkTakesTheIdle(t *testing.T) {
 		w.apply(gpus(3, node()))
 		w.apply(gpus(2, node(), Map{"detach_first": []any{"GPU-01"}}))
 
-		if got := w.farm.on(m0); slices.Contains(got, "f01") || len(got) != 2 {
+		if got := w.farm.left(); slices.Contains(got, "f01") || len(got) != 2 {
 			t.Errorf("detach_first was not first: %v", got)
 		}
 	})
@@ -176,8 +176,8 @@ func TestGPU_failedCreate(t *testing.T) {
 				config := gpus(4, c.with)
 				o := w.Apply(w.ctx, config)
 
-				if len(w.farm.on(m0)) != c.left || w.Exists() != c.exists || w.Tainted != c.tainted || c.tainted != (strings.Contains(o.Errors, "terraform untaint")) {
-					t.Fatalf("left %v, state %v, tainted %v: %s %s", w.farm.on(m0), w.State(), w.Tainted, o.Errors, o.Warnings)
+				if len(w.farm.left()) != c.left || w.Exists() != c.exists || w.Tainted != c.tainted || c.tainted != strings.Contains(o.Errors, "terraform untaint") {
+					t.Fatalf("left %v, state %v, tainted %v: %s %s", w.farm.left(), w.State(), w.Tainted, o.Errors, o.Warnings)
 				}
 
 				if !o.Says("the switch has no free port") || !o.Says("Of 4 devices wanted") {
@@ -197,8 +197,8 @@ func TestGPU_failedCreate(t *testing.T) {
 
 				w.apply(config)
 
-				if len(w.farm.on(m0)) != 4 || w.Get("state") != "Running" {
-					t.Errorf("at the end: %v, %v", w.farm.on(m0), w.State())
+				if len(w.farm.left()) != 4 || w.Get("state") != "Running" {
+					t.Errorf("at the end: %v, %v", w.farm.left(), w.State())
 				}
 			})
 		})
@@ -222,8 +222,8 @@ func TestGPU_interruptedCreate(t *testing.T) {
 		}
 
 		o := w.Apply(ctx, gpus(4))
-		if o.Errors != "" || w.Tainted || !strings.Contains(o.Warnings, "interrupted") || len(w.devices()) != 2 || len(w.farm.on(m0)) != 2 {
-			t.Fatalf("tainted %v, devices %v on %v: %s / %s", w.Tainted, w.devices(), w.farm.on(m0), o.Errors, o.Warnings)
+		if o.Errors != "" || w.Tainted || !strings.Contains(o.Warnings, "interrupted") || len(w.devices()) != 2 || len(w.farm.left()) != 2 {
+			t.Fatalf("tainted %v, devices %v on %v: %s / %s", w.Tainted, w.devices(), w.farm.left(), o.Errors, o.Warnings)
 		}
 
 		w.farm.onAttach = nil
@@ -251,8 +251,8 @@ func TestGPU_interruptedUpdateAndDelete(t *testing.T) {
 		ctx, stop = context.WithCancel(w.ctx)
 		w.farm.onDetach = func(fabric.Device) error { stop(); return nil }
 
-		if o := w.Apply(ctx, nil); !strings.Contains(o.Errors, "interrupted") || !w.Exists() || len(w.devices()) != 3 || len(w.farm.on(m0)) != 3 {
-			t.Errorf("delete: %v on %v: %s", w.devices(), w.farm.on(m0), o.Errors)
+		if o := w.Apply(ctx, nil); !strings.Contains(o.Errors, "interrupted") || !w.Exists() || len(w.devices()) != 3 || len(w.farm.left()) != 3 {
+			t.Errorf("delete: %v on %v: %s", w.devices(), w.farm.left(), o.Errors)
 		}
 
 		w.farm.onDetach = nil
@@ -326,8 +326,8 @@ func TestOGPU12_hostIsGone(t *testing.T) {
 				}
 
 				o := w.Apply(w.ctx, nil)
-				if (o.Errors == "") != c.goes || w.Exists() == c.goes || (len(w.farm.on(m0)) == 0) != c.goes {
-					t.Errorf("left %v, exists %v: %s", w.farm.on(m0), w.Exists(), o.Errors)
+				if (o.Errors == "") != c.goes || w.Exists() == c.goes || (len(w.farm.left()) == 0) != c.goes {
+					t.Errorf("left %v, exists %v: %s", w.farm.left(), w.Exists(), o.Errors)
 				}
 			})
 		})

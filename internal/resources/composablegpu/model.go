@@ -91,10 +91,9 @@ type deviceModel struct {
 }
 
 var (
-	pathHosts   = path.Root("hosts")
-	pathSize    = path.Root("size")
-	pathSpec    = path.Root("other_spec")
-	pathDevices = path.Root("devices")
+	pathHosts = path.Root("hosts")
+	pathSize  = path.Root("size")
+	pathSpec  = path.Root("other_spec")
 )
 
 // known reports whether a value is neither null nor unknown.

@@ -275,8 +275,8 @@ func TestGPU_unknownProvider(t *testing.T) {
 		w.apply(gpus(1))
 
 		before := w.Dump()
-		w.Core.Options = []provider.Option{provider.WithEnvironment(func(string) string { return "" })}
-		w.Core.Provider = Map{"fabric": Map{"type": "fti_fm", "endpoint": providertest.Unknown{}}}
+		w.Options = []provider.Option{provider.WithEnvironment(func(string) string { return "" })}
+		w.Provider = Map{"fabric": Map{"type": "fti_fm", "endpoint": providertest.Unknown{}}}
 
 		o := w.Refresh(w.ctx)
 		if o.Errors != "" || !strings.Contains(o.Warnings, "not refreshed") || w.Dump() != before {

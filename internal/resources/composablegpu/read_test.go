@@ -104,7 +104,7 @@ func TestGPU_driftIsMended(t *testing.T) {
 
 		w.apply(gpus(4))
 
-		if got := w.farm.on(m0); len(got) != 4 || w.farm.attached != 5 || w.farm.detached != 0 {
+		if got := w.farm.left(); len(got) != 4 || w.farm.attached != 5 || w.farm.detached != 0 {
 			t.Errorf("on the machine: %v", got)
 		}
 
