@@ -104,7 +104,7 @@ func TestFaults_wrongTypesAreStillJSON(t *testing.T) {
 		r.login().Inject(fabric.Rewritten(fabric.FMMachine, fabric.WrongTypes()))
 
 		m := machines(r.t, r.do(http.StatusOK, http.MethodGet, machinePath(0, ""), ""))[0]
-		if m["mach_status"] != "15" || m["mach_op_status"] != 0.0 || m["grp_uuid"] != 7.0 {
+		if m["mach_status"] != "13" || m["mach_op_status"] != 0.0 || m["grp_uuid"] != 7.0 {
 			r.t.Errorf("machine %v", m)
 		}
 	})

@@ -35,7 +35,7 @@ func TestFM_attachAndDetach(t *testing.T) {
 		}
 
 		m := machines(r.t, r.do(http.StatusOK, http.MethodGet, machinePath(0, ""), ""))[0]
-		if m["mach_name"] != "node-0" || m["mach_status"] != 15.0 || m["mach_uuid"] != machine.ID(0) {
+		if m["mach_name"] != "node-0" || m["mach_status"] != 13.0 || m["mach_uuid"] != machine.ID(0) {
 			r.t.Errorf("machine %v", m)
 		}
 

@@ -123,7 +123,7 @@ func TestAttach_settlesByTheClock(t *testing.T) {
 	second := r.attach("node-1", "L40S", 0)
 	m := r.machine("node-1")
 
-	if m.Code() != hardware.ActiveOff || len(m.Devices) != 2 || !m.Devices[0].Present() || m.Devices[0].ID != d.ID {
+	if m.Code() != hardware.ActiveOn || len(m.Devices) != 2 || !m.Devices[0].Present() || m.Devices[0].ID != d.ID {
 		t.Errorf("once it is there: %d %+v", m.Code(), m.Devices)
 	}
 

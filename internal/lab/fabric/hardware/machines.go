@@ -156,7 +156,7 @@ func (m Machine) Code() int {
 		return AddingDevice
 	case m.has(Removing):
 		return DeletingDevice
-	case m.Power == machine.On:
+	case m.Up():
 		return ActiveOn
 	default:
 		return ActiveOff

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
 )
 
 // The types of resources, as the managers spell them.
@@ -79,7 +78,7 @@ func (c *call) entries() ([]entry, error) {
 // parts are what a machine consists of, without composed devices.
 func (c *call) parts(m hardware.Machine) []entry {
 	power := "Off"
-	if m.Power == machine.On {
+	if m.Up() {
 		power = "On"
 	}
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
 )
 
 const systemsPath = root + "/Systems"
@@ -114,7 +113,7 @@ func (c *call) system(m hardware.Machine) obj {
 	path := systemPath(m)
 	power := "Off"
 
-	if m.Power == machine.On {
+	if m.Up() {
 		power = "On"
 	}
 
