@@ -167,12 +167,12 @@ func busyMachine(r *rig) {
 		mine = other
 	}
 
-	w, _, err := r.want(r.Context(), 0, mine)
-	if err != nil {
-		r.Fatal(err)
-	}
-
 	r.foreign(0, model, time.Minute)
+
+	w, ok, err := r.want(r.Context(), 0, mine)
+	if !ok {
+		r.Fatalf("no %s to order: %v", mine, err)
+	}
 
 	if m := r.read(0); len(attached(m)) != 0 {
 		r.Errorf("a device that is on its way is there: %+v", m.Devices)
