@@ -136,8 +136,8 @@ func command(words []string) request {
 	r := request{script: "?"}
 
 	first, _, _ := strings.Cut(words[2], "\n")
-	if name, ok := strings.CutPrefix(first, "# metal3: "); ok {
-		r.script = strings.TrimSpace(name)
+	if name := strings.TrimSpace(strings.TrimPrefix(first, "# metal3: ")); name != "" && name != strings.TrimSpace(first) {
+		r.script = name
 	}
 
 	if len(words) > 4 {

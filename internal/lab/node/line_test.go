@@ -53,6 +53,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("/bin/sh -c '# metal3: gpu-holders' sh /dev/nvidia0 0")
 	f.Add("chroot /run/nvidia/driver nvidia-smi -i x -pm 0")
 	f.Add("'\\")
+	f.Add("sh -c '# metal3: '")
 
 	f.Fuzz(func(_ *testing.T, line string) {
 		r, err := parse(line)

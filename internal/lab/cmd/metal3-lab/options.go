@@ -25,13 +25,13 @@ const passwordVariable = "METAL3_LAB_PASSWORD" //nolint:gosec // the name of a v
 var errLoopback = errors.New("must be a port on a loopback address: the lab is open to whoever reaches it")
 
 type options struct {
-	listen, ironic, fabric, dir string
-	cert, key                   string
-	pace                        time.Duration
-	machines                    machine.Options
-	devices                     hardware.Options
-	agents                      agent.Options
-	bmcs                        bmc.Options
+	listen, ironic, fabric, ssh, dir string
+	cert, key                        string
+	pace                             time.Duration
+	machines                         machine.Options
+	devices                          hardware.Options
+	agents                           agent.Options
+	bmcs                             bmc.Options
 }
 
 func parse(args []string) (options, error) {
@@ -41,6 +41,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8000", "`address` of the BMCs and of /sim/")
 	f.StringVar(&o.ironic, "ironic", "", "`address` of the lab's own Ironic; empty: none")
 	f.StringVar(&o.fabric, "fabric", "", "`address` of the lab's fabric manager; empty: none")
+	f.StringVar(&o.ssh, "ssh", "", "`address` of the first machine's SSH server, the next one's port is one more; empty: none")
 	f.Func("gpus", "`models` of the fabric's pool and how many of each: A100=4,L40S=4", func(text string) (err error) {
 		o.devices.GPUs, err = pool(text)
 
@@ -77,7 +78,7 @@ func parse(args []string) (options, error) {
 		o.machines.Password = "password"
 	}
 
-	return o, errors.Join(loopback("listen", o.listen), loopback("ironic", o.ironic), loopback("fabric", o.fabric))
+	return o, errors.Join(loopback("listen", o.listen), loopback("ironic", o.ironic), loopback("fabric", o.fabric), loopback("ssh", o.ssh))
 }
 
 // pool reads how many devices of each model there are.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/agent"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/node"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/store"
 )
 
@@ -25,7 +26,10 @@ const (
 )
 
 // addresses are where the lab listens: tests ask for port 0.
-type addresses struct{ bmc, ironic, fabric string }
+type addresses struct {
+	bmc, ironic, fabric string
+	ssh                 []string // of each machine
+}
 
 // run serves until the context ends. ready is called when it listens; it may be nil.
 func run(ctx context.Context, args []string, log *slog.Logger, ready func(addresses)) error {
@@ -73,7 +77,13 @@ func run(ctx context.Context, args []string, log *slog.Logger, ready func(addres
 		}
 	}
 
-	log.Info("the lab is up", "bmc", at.bmc, "ironic", at.ironic, "fabric", at.fabric, "machines", o.machines.Count)
+	if o.ssh != "" {
+		if at.ssh, err = s.serveSSH(ctx, o.ssh, st, o.machines); err != nil {
+			return err
+		}
+	}
+
+	log.Info("the lab is up", "bmc", at.bmc, "ironic", at.ironic, "fabric", at.fabric, "ssh", at.ssh, "machines", o.machines.Count)
 
 	if ready != nil {
 		ready(at)
@@ -91,6 +101,7 @@ func run(ctx context.Context, args []string, log *slog.Logger, ready func(addres
 type servers struct {
 	log    *slog.Logger
 	all    []*http.Server
+	nodes  []*node.Server
 	failed chan error
 }
 
@@ -122,6 +133,10 @@ func (s *servers) serve(ctx context.Context, address string, h http.Handler, cer
 func (s *servers) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
+
+	for _, n := range s.nodes {
+		_ = n.Close()
+	}
 
 	for _, server := range s.all {
 		if server.Shutdown(ctx) != nil {
