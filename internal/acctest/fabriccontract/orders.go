@@ -30,15 +30,16 @@ func orders() map[string]func(*rig) {
 	}
 }
 
-// powered switches a machine on.
-func powered(i int) func(store.Tx, time.Time) error {
+// powered switches a machine on or off.
+func powered(i int, kind string) func(store.Tx, time.Time) error {
 	return func(tx store.Tx, now time.Time) error {
 		m, _, err := machine.Load(tx, machine.Name(i))
 		if err != nil {
 			return err //nolint:wrapcheck // for the test
 		}
 
-		m.SetPower("On", now, 0)
+		m.SetPower(kind, now, 0)
+		m.Settle(now)
 
 		return machine.Save(tx, m) //nolint:wrapcheck // for the test
 	}

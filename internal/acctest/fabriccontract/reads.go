@@ -270,17 +270,15 @@ func cxlMemory(r *rig) {
 }
 
 func power(r *rig) {
-	if m := r.read(1); m.Power == fabric.PowerOn {
-		r.Errorf("a machine that is off is %s", m.Power)
-	}
+	for _, kind := range []string{"On", "ForceOff"} {
+		if err := r.far.Change(powered(1, kind)); err != nil {
+			r.Fatal(err)
+		}
 
-	err := r.far.Change(powered(1))
-	if err != nil {
-		r.Fatal(err)
-	}
-
-	if m := r.read(1); m.Power == fabric.PowerOff {
-		r.Errorf("a machine that is on is %s", m.Power)
+		want := map[string]fabric.Power{"On": fabric.PowerOn, "ForceOff": fabric.PowerOff}[kind]
+		if m := r.read(1); m.Power != want && m.Power != fabric.PowerUnknown { // CM does not tell
+			r.Errorf("after %s the machine is %s", kind, m.Power)
+		}
 	}
 }
 

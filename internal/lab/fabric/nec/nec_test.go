@@ -138,7 +138,7 @@ func TestApply_steps(t *testing.T) {
 		job := text(r.ask(http.StatusAccepted, http.MethodPost, "/layout-apply", `{"procedures":[
 			{"operationID":2,"operation":"connect","targetCPUID":"`+b+`","targetDeviceID":"`+d.ID+`","dependencies":[1]},
 			{"operationID":1,"operation":"disconnect","targetCPUID":"`+a+`","targetDeviceID":"`+d.ID+`","dependencies":[]},
-			{"operationID":3,"operation":"boot","targetDeviceID":"`+b+`","dependencies":[2]}]}`), "applyID")
+			{"operationID":3,"operation":"shutdown","targetDeviceID":"`+b+`","dependencies":[2]}]}`), "applyID")
 
 		time.Sleep(time.Minute) // nobody looks in between
 
@@ -158,7 +158,7 @@ func TestApply_steps(t *testing.T) {
 			t.Errorf("the device is %v", e)
 		}
 
-		if cpu := r.get("/resources/" + b); text(cpu, "device", "powerState") != "On" {
+		if cpu := r.get("/resources/" + b); text(cpu, "device", "powerState") != "Off" {
 			t.Errorf("the CPU is %v", cpu)
 		}
 
