@@ -126,7 +126,7 @@ func newWorkspace(t *testing.T, name string) *workspace {
 	w.write("cli.tfrc", fmt.Sprintf("provider_installation {\n  dev_overrides { \"terraform-metal3/metal3\" = %q }\n  direct {}\n}\n", bin))
 
 	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "TF_") && !strings.HasPrefix(entry, "METAL3_LAB") && !strings.HasPrefix(entry, "IRONIC_") && !strings.HasPrefix(entry, "OS_") {
+		if !strings.HasPrefix(entry, "TF_") && !strings.HasPrefix(entry, "METAL3_") && !strings.HasPrefix(entry, "IRONIC_") && !strings.HasPrefix(entry, "OS_") {
 			w.env = append(w.env, entry)
 		}
 	}
