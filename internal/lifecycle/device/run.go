@@ -36,12 +36,12 @@ func (r *Run) log(ctx context.Context, words string) {
 // Create attaches what is wanted. It goes on from what an unfinished run of before left
 // behind (journal).
 func (r *Run) Create(ctx context.Context) Result {
-	r.converge(ctx, nil)
+	r.guard(ctx, func() { r.converge(ctx, nil) })
 
 	// A device that is merely not usable yet can be looked at again: that is no reason to give all back.
 	failed := slices.ContainsFunc(r.result.Failures, func(f *Failure) bool { return !f.waits })
 	if failed && len(r.result.Devices) < r.Wanted.Size && r.Wanted.OnPartial != PartialKeep && ctx.Err() == nil {
-		r.rollBack(ctx)
+		r.guard(ctx, func() { r.rollBack(ctx) })
 	}
 
 	out := r.done()
@@ -55,7 +55,7 @@ func (r *Run) Create(ctx context.Context) Result {
 // Update detaches what is too much, then attaches what is missing. What was there before is
 // never rolled back.
 func (r *Run) Update(ctx context.Context, have []Record) Result {
-	r.converge(ctx, have)
+	r.guard(ctx, func() { r.converge(ctx, have) })
 
 	return r.done()
 }
@@ -63,7 +63,7 @@ func (r *Run) Update(ctx context.Context, have []Record) Result {
 // Delete detaches all. The result has the devices that are still there.
 func (r *Run) Delete(ctx context.Context, have []Record) Result {
 	r.result.Devices = slices.Clone(have)
-	r.detach(ctx, have)
+	r.guard(ctx, func() { r.detach(ctx, have) })
 	r.Desk.release(r.Wanted.ID)
 
 	return r.done()
@@ -289,7 +289,7 @@ func (r *Run) idle(ctx context.Context, kept []Record) map[string]bool {
 }
 
 // parallel runs f for 0 to n-1, some at a time, and waits for all.
-func (r *Run) parallel(_ context.Context, n int, f func(i int)) {
+func (r *Run) parallel(ctx context.Context, n int, f func(i int)) {
 	var wg sync.WaitGroup
 
 	gate := make(chan struct{}, hostsAtOnce)
@@ -300,7 +300,7 @@ func (r *Run) parallel(_ context.Context, n int, f func(i int)) {
 		wg.Go(func() {
 			defer func() { <-gate }()
 
-			f(i)
+			r.guard(ctx, func() { f(i) })
 		})
 	}
 

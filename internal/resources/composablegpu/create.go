@@ -44,7 +44,7 @@ func (r *gpuResource) Create(ctx context.Context, req resource.CreateRequest, re
 
 	label := plan.label(ctx)
 	run := &device.Run{Desk: desk, Wanted: w, Log: progress(label)}
-	res := safely(ctx, "create", nil, func() device.Result { return run.Create(ctx) })
+	res := run.Create(ctx)
 	stopped := interrupted(ctx)
 
 	// The context may have ended; what is known is recorded all the same.

@@ -38,7 +38,7 @@ func (r *gpuResource) Delete(ctx context.Context, req resource.DeleteRequest, re
 
 	label := state.label(ctx)
 	run := &device.Run{Desk: desk, Wanted: w, Log: progress(label)}
-	res := safely(ctx, "delete", have, func() device.Result { return run.Delete(ctx, have) })
+	res := run.Delete(ctx, have)
 	stopped := interrupted(ctx)
 	ctx = context.WithoutCancel(ctx) // it may have ended; what is known is recorded all the same
 

@@ -129,27 +129,9 @@ func progress(label string) func(ctx context.Context, words string) {
 	return func(ctx context.Context, words string) { tflog.Info(ctx, words, map[string]any{"resource": label}) }
 }
 
-// errPanic marks a bug of ours that did not end the process.
-var errPanic = errors.New("bug in the provider, please report it")
-
-// safely does a run of which a panic is a failure like others: it would end the process, and
-// with it everything that other resources are doing. have are the devices that are known anyhow.
-func safely(ctx context.Context, step string, have []device.Record, do func() device.Result) (res device.Result) {
-	defer func() {
-		if p := recover(); p != nil {
-			tflog.Error(ctx, "panic", map[string]any{"step": step, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})
-
-			res = device.Result{Devices: have, Asked: true, Failures: []*device.Failure{{
-				Step: step, Err: fmt.Errorf("%w: %v", errPanic, p),
-				Advice: "What had been ordered from the fabric is in the journal; the next apply looks before it orders anything",
-			}}}
-		}
-	}()
-
-	return do()
-}
-
-// guard is [safely] for all else that a verb does. It must be deferred itself.
+// guard makes a panic a diagnostic: it would end the process, and with it what all other
+// resources are doing. It must be deferred itself. (Runs have a guard of their own, which
+// keeps the devices that came.)
 func guard(ctx context.Context, verb string, diags *diag.Diagnostics) {
 	if p := recover(); p != nil {
 		tflog.Error(ctx, "panic", map[string]any{"verb": verb, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})

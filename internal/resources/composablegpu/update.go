@@ -47,7 +47,7 @@ func (r *gpuResource) Update(ctx context.Context, req resource.UpdateRequest, re
 
 	label := plan.label(ctx)
 	run := &device.Run{Desk: desk, Wanted: w, Log: progress(label)}
-	res := safely(ctx, "update", have, func() device.Result { return run.Update(ctx, have) })
+	res := run.Update(ctx, have)
 	stopped := interrupted(ctx)
 	ctx = context.WithoutCancel(ctx) // it may have ended; what is known is recorded all the same
 
