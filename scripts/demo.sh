@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make demo: three machines from a BMC address to running, on this machine alone.
+# make demo: three machines from a BMC address to running, and two GPUs, on this machine alone.
 #
 #   demo.sh up       sets up what is missing, builds the provider, applies
 #                    examples/scenarios/quickstart and shows that a second plan is empty
@@ -43,7 +43,7 @@ up() {
 	configure
 	say "Building the provider"
 	build
-	say "Applying $scenario with $(basename "$cli") (a lab inside the provider plays Ironic, BMCs and machines)"
+	say "Applying $scenario with $(basename "$cli") (a lab inside the provider plays Ironic, BMCs, machines and a fabric of GPUs)"
 	applied=$(date +%s)
 	"$cli" -chdir="$scenario" apply -auto-approve -no-color | quiet_about_overrides
 	applied=$(($(date +%s) - applied))

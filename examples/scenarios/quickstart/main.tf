@@ -1,5 +1,5 @@
-# Three machines from the address of their BMC to running, in the lab that the provider
-# brings along: `make demo` applies this.
+# Three machines from the address of their BMC to running, and two GPUs on the first of them,
+# in the lab that the provider brings along: `make demo` applies this.
 
 terraform {
   required_providers {
@@ -21,6 +21,12 @@ variable "online" {
   type        = bool
   default     = true
   description = "Whether the machines are powered on."
+}
+
+variable "gpus" {
+  type        = number
+  default     = 2
+  description = "How many GPUs of the pool the first machine has."
 }
 
 resource "metal3_baremetal_host" "node" {
@@ -49,6 +55,27 @@ resource "metal3_baremetal_host" "node" {
   EOT
 }
 
+# Two GPUs of the fabric's pool for the first machine. They count as there when the machine's
+# own nvidia-smi, asked over SSH, shows them.
+resource "metal3_composable_gpu" "train" {
+  model = "A100"
+  size  = var.gpus
+
+  hosts = [{
+    machine_id = metal3_baremetal_host.node[0].fabric_machine_id
+    name       = "node-0"
+    node       = { type = "ssh", host = "node-0.lab", user = "root" }
+  }]
+}
+
+# What the pool has left.
+data "metal3_fabric_capacity" "left" {
+  machine_id = metal3_composable_gpu.train.hosts[0].machine_id
+  type       = "gpu"
+  models     = ["A100", "L40S"]
+  depends_on = [metal3_composable_gpu.train]
+}
+
 # What stands in one rack, by label.
 data "metal3_baremetal_hosts" "rack0" {
   labels     = { rack = "r0" }
@@ -66,4 +93,14 @@ output "machines" {
 output "rack0" {
   description = "Names of the machines in rack r0."
   value       = [for h in data.metal3_baremetal_hosts.rack0.hosts : h.name]
+}
+
+output "gpus" {
+  description = "Each GPU, and where node-0 shows it."
+  value       = [for d in metal3_composable_gpu.train.devices : "${d.device_id} at ${d.pci_bus_id} of ${d.host_name}: ${d.state}, ${d.health}"]
+}
+
+output "gpus_left" {
+  description = "How many GPUs of each model the pool still has."
+  value       = { for c in data.metal3_fabric_capacity.left.capacities : c.model => c.free }
 }
