@@ -266,6 +266,8 @@ func TestConfigure_defersWhereAllowed(t *testing.T) {
 		defers bool
 	}{
 		"an unknown endpoint defers":     {block{"ironic": block{"endpoint": unknown{}}}, true},
+		"an unknown fabric defers":       {block{"fabric": block{"endpoint": unknown{}}}, true},
+		"an unknown SSH user does not":   {block{"ssh": block{"user": unknown{}}}, false},
 		"an unknown namespace does not":  {block{"namespace": unknown{}}, false},
 		"a known configuration does not": {block{"ironic": block{"endpoint": "http://i.test"}}, false},
 	} {

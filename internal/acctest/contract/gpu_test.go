@@ -46,7 +46,7 @@ func TestAccContract_gpuLab(t *testing.T) {
 	}
 
 	w.run("destroy", "-auto-approve")
-	w.left(0)
+	w.left()
 }
 
 // TestAccContract_gpuLabOfEachFabric has the same configuration on the other managers.
@@ -75,7 +75,7 @@ func TestAccContract_gpuLabOfEachFabric(t *testing.T) {
 			w.applies("", "-var=size=3")
 			w.devices(3)
 			w.run("destroy", "-auto-approve")
-			w.left(0)
+			w.left()
 		})
 	}
 }
