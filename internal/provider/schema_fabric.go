@@ -100,7 +100,7 @@ func fabricTimeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"request_timeout":      duration("How long a request that reads may take. Default: `60s`."),
 		"mutate_timeout":       duration("How long a request that attaches or detaches may take: some managers answer only when the work is done. Default: `180s`."),
-		"poll_interval":        duration("How often to look at a machine while a device comes or goes. Default: `5s`."),
+		"poll_interval":        duration("Longest pause between two looks at a machine while a device comes or goes; the first looks come sooner. Default: `5s`."),
 		"busy_error_codes":     codes("Codes of the manager's errors that mean that it is busy with something else: asked again later."),
 		"capacity_error_codes": codes("Codes of the manager's errors that mean that no device is free."),
 	}
