@@ -55,12 +55,10 @@ func (s *services) Devices(context.Context) (*device.Desk, error) {
 	}
 
 	s.desk = device.NewDesk(manager, journal)
+	s.desk.Poll = s.settings.fabric.poll
 
 	return s.desk, nil
 }
-
-// PollInterval is how often to look at a machine while a device comes or goes.
-func (s *services) PollInterval() time.Duration { return s.settings.fabric.poll }
 
 // Nodes returns the connections to machines that all rooms share, and what counts where a
 // connection says nothing.

@@ -26,7 +26,6 @@ type composing interface {
 	Hosts(ctx context.Context) (host.Backend, error)
 	Devices(ctx context.Context) (*device.Desk, error)
 	Nodes(ctx context.Context) (*remote.Pool, remote.Config, error)
-	PollInterval() time.Duration
 }
 
 func composed(t *testing.T, b block, opts ...provider.Option) composing {
@@ -71,7 +70,7 @@ func TestDevices_isOneForAll(t *testing.T) {
 		t.Errorf("the second is %v, %v", other, err)
 	}
 
-	if one.Fabric.Endpoint() != "https://f.test" || one.Journal != nil || network.n.Load() != 0 || services.PollInterval() != 7*time.Second {
+	if one.Fabric.Endpoint() != "https://f.test" || one.Journal != nil || network.n.Load() != 0 || one.Poll != 7*time.Second {
 		t.Errorf("%s after %d requests, journal %v", one.Fabric.Endpoint(), network.n.Load(), one.Journal)
 	}
 

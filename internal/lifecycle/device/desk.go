@@ -7,8 +7,10 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // Desk is what all resources of one provider share on one fabric: who works on which
@@ -16,6 +18,9 @@ import (
 type Desk struct {
 	Fabric  fabric.Fabric
 	Journal Journal // nil: nothing is written down
+	// Poll is the longest pause between two looks at a machine; 0 means that of wait.Quick.
+	// The shorter pauses, after each change, scale with it.
+	Poll time.Duration
 
 	work   locks // by machine: one change after the other
 	orders locks // by the fabric's own key
@@ -28,6 +33,15 @@ type Desk struct {
 // NewDesk returns the desk of a fabric.
 func NewDesk(f fabric.Fabric, j Journal) *Desk {
 	return &Desk{Fabric: f, Journal: j, claims: map[string]string{}, reads: map[string]*read{}}
+}
+
+// pace is a pause of the usual rhythm at the pace that the user asked for.
+func (d *Desk) pace(pause time.Duration) time.Duration {
+	if d.Poll <= 0 {
+		return pause
+	}
+
+	return time.Duration(float64(pause) * float64(d.Poll) / float64(wait.Quick.Max))
 }
 
 // SameMachine compares ids of machines.

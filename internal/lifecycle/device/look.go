@@ -19,7 +19,7 @@ func (a *attempt) Look(ctx context.Context, seen look, within time.Duration) (lo
 		patience = a.until(ctx) // nothing is lost if the user stops us here
 	}
 
-	if err := wait.Sleep(patience, within); err != nil {
+	if err := wait.Sleep(patience, a.run.Desk.pace(within)); err != nil {
 		return seen, err
 	}
 

@@ -201,6 +201,18 @@ func TestRun_lives(t *testing.T) {
 				t.Errorf("%d orders, journal %v", b.attaches, b.notes.all)
 			}
 		},
+		"looks are as far apart as poll_interval says": func(t *testing.T, b *bench) {
+			t.Helper()
+
+			b.want.Size = 1
+			b.onAttach = func(string, int) fate { return fate{after: 10 * time.Minute} }
+			desk := b.desk()
+			desk.Poll = time.Minute
+
+			if fine(t, (&device.Run{Desk: desk, Wanted: b.want}).Create(t.Context())); b.reads > 20 {
+				t.Errorf("%d reads in ten minutes", b.reads)
+			}
+		},
 		"turned away three times": func(t *testing.T, b *bench) {
 			t.Helper()
 			b.onAttach = func(_ string, n int) fate { return fate{err: map[bool]error{true: busy()}[n <= 3], never: n <= 3} }
