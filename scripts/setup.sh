@@ -3,6 +3,7 @@
 #
 #   setup.sh cli        terraform or tofu; where there is neither, tofu is built once
 #   setup.sh ironic     packages and Debian roots for the real Ironic, IPMI simulators
+#   setup.sh ssh        an SSH server (not started) and sudo, for the tests of remote hosts
 #   setup.sh lint       the linter, once
 #   setup.sh            all of it
 #
@@ -35,14 +36,23 @@ setup_ironic() {
 	fi
 }
 
+setup_ssh() {
+	if ! is_root; then
+		say "without root there is no SSH server of Debian here: tests that need one are skipped"
+		return
+	fi
+	# The tests start their own servers, with their own keys: the package must not start one.
+	RUNLEVEL=1 install_packages openssh-server openssh-client sudo
+}
+
 setup_lint() { "$top/scripts/tool.sh" golangci-lint >/dev/null; }
 
-[ $# -gt 0 ] || set -- cli ironic lint
+[ $# -gt 0 ] || set -- cli ironic ssh lint
 for what in "$@"; do
 	case $what in
-	cli | ironic | lint) "setup_$what" ;;
+	cli | ironic | ssh | lint) "setup_$what" ;;
 	*)
-		sed -n '2,10p' "$0"
+		sed -n '2,11p' "$0"
 		exit 2
 		;;
 	esac
