@@ -104,7 +104,7 @@ func (l *login) agent(signers *[]ssh.Signer) {
 		return
 	}
 
-	conn, err := net.Dial("unix", socket) //nolint:noctx // a socket of this machine answers at once or never
+	conn, err := net.Dial("unix", socket) //nolint:noctx,gosec // the user's own socket; it answers at once or never
 	if err != nil {
 		l.notes = append(l.notes, "no SSH agent: "+err.Error())
 
@@ -125,13 +125,15 @@ func (l *login) agent(signers *[]ssh.Signer) {
 	l.kinds = append(l.kinds, fmt.Sprintf("agent (%d keys)", len(keys)))
 }
 
+var errMore = errors.New("the server asks for more than a password")
+
 // answers gives the password to every question that is not to be echoed.
 func (c Config) answers(_, _ string, questions []string, echos []bool) ([]string, error) {
 	all := make([]string, len(questions))
 
 	for i := range questions {
 		if i < len(echos) && echos[i] {
-			return nil, errors.New("the server asks for more than a password")
+			return nil, errMore
 		}
 
 		all[i] = c.Password

@@ -150,6 +150,8 @@ func (l *sshLink) failure(err error, keys *keyCheck, login login) error {
 		return keys.failure
 	case errors.As(err, &negotiation) && len(keys.algorithms) > 0 && strings.Contains(err.Error(), "host key"):
 		return fmt.Errorf("%w: the host has no key of the expected kind (%s): %w", ErrHostKey, strings.Join(keys.algorithms, ", "), err)
+	case errors.Is(err, errMore):
+		return fmt.Errorf("%w: user %q: %w", ErrAuth, l.cfg.User, errMore)
 	// The second is what the library makes of a server that refuses keyboard-interactive at once.
 	case strings.Contains(err.Error(), "unable to authenticate"), strings.Contains(err.Error(), "unexpected message type 51"):
 		tried := "nothing: there is no private key, agent or password"

@@ -64,7 +64,7 @@ const drainTime = grace + 2*time.Second
 // run starts the command in a session of its own: Ctrl-C in a terminal does not reach it, and
 // it can be ended as a whole.
 func (s *localSession) run(argv []string, stdin []byte, stdout, stderr io.Writer) (int, error) {
-	cmd := exec.CommandContext(s.ctx, argv[0], argv[1:]...)
+	cmd := exec.CommandContext(s.ctx, argv[0], argv[1:]...) //nolint:gosec // to run commands is what this is for
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.WaitDelay = drainTime
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -12,7 +12,7 @@ import (
 )
 
 func (*localLink) readFile(_ context.Context, name string) ([]byte, error) {
-	file, err := os.Open(name)
+	file, err := os.Open(name) //nolint:gosec // the caller names the file
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (*localLink) writeFile(_ context.Context, temporary, name string, data []by
 }
 
 func writeLocal(name string, data []byte, mode fs.FileMode) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the caller names the file
 	if err != nil {
 		return err
 	}

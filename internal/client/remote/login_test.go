@@ -39,33 +39,49 @@ func TestLogin_whoGetsIn(t *testing.T) {
 		"a key file":                    {change: func(c *remote.Config) { c.PrivateKey, c.PrivateKeyFile = "", keyFile }},
 		"a password":                    {change: func(c *remote.Config) { c.PrivateKey, c.Password, c.User = "", password, plain }},
 		"a password, after a wrong key": {change: func(c *remote.Config) { c.PrivateKey, c.Password, c.User = stranger, password, plain }},
-		"a wrong password": {change: func(c *remote.Config) { c.PrivateKey, c.Password, c.User = "", "falsch-hier", plain },
-			want: remote.ErrAuth, words: []string{plain, "password"}},
+		"a wrong password": {
+			change: func(c *remote.Config) { c.PrivateKey, c.Password, c.User = "", "falsch-hier", plain },
+			want:   remote.ErrAuth, words: []string{plain, "password"},
+		},
 		"a wrong key": {change: func(c *remote.Config) { c.PrivateKey = stranger }, want: remote.ErrAuth, words: []string{"private key SHA256:"}},
 		"nothing":     {change: func(c *remote.Config) { c.PrivateKey = "" }, want: remote.ErrAuth, words: []string{"nothing"}},
-		"a user who is not there": {change: func(c *remote.Config) { c.User = "nobody-knows-her" }, want: remote.ErrAuth,
-			words: []string{"nobody-knows-her"}},
+		"a user who is not there": {
+			change: func(c *remote.Config) { c.User = "nobody-knows-her" }, want: remote.ErrAuth,
+			words: []string{"nobody-knows-her"},
+		},
 		"a key that is no key": {change: func(c *remote.Config) { c.PrivateKey = "geheimnis" }, want: remote.ErrConfig},
-		"a key file that is not there": {change: func(c *remote.Config) { c.PrivateKey, c.PrivateKeyFile = "", keyFile+"x" },
-			want: remote.ErrConfig, words: []string{keyFile + "x"}},
+		"a key file that is not there": {
+			change: func(c *remote.Config) { c.PrivateKey, c.PrivateKeyFile = "", keyFile+"x" },
+			want:   remote.ErrConfig, words: []string{keyFile + "x"},
+		},
 
 		"a known host":      {change: func(c *remote.Config) { c.HostKey, c.KnownHostsFile = "", known }},
 		"a line of a scan":  {change: func(c *remote.Config) { c.HostKey = "# a comment\n127.0.0.1 " + s.hostKey + "\n" }},
 		"one of two keys":   {change: func(c *remote.Config) { c.HostKey = strangerPublic + s.hostKey }},
 		"any key, if asked": {change: func(c *remote.Config) { c.HostKey, c.InsecureHostKey = strangerPublic, true }},
-		"another host key": {change: func(c *remote.Config) { c.HostKey = strangerPublic }, want: remote.ErrHostKey,
-			words: []string{shown, fingerprint(t, strangerPublic), "installed anew"}},
+		"another host key": {
+			change: func(c *remote.Config) { c.HostKey = strangerPublic }, want: remote.ErrHostKey,
+			words: []string{shown, fingerprint(t, strangerPublic), "installed anew"},
+		},
 		"another kind of host key": {change: func(c *remote.Config) { c.HostKey = rsaKey }, want: remote.ErrHostKey, words: []string{"rsa"}},
-		"a host that changed": {change: func(c *remote.Config) { c.HostKey, c.KnownHostsFile = "", other }, want: remote.ErrHostKey,
-			words: []string{shown, fingerprint(t, strangerPublic), other + ":1", "ssh-keygen -R"}},
-		"a host that nobody knows": {change: func(c *remote.Config) { c.HostKey, c.KnownHostsFile = "", empty }, want: remote.ErrHostKey,
-			words: []string{shown, empty, "host_key"}},
-		"a file of hosts that is not there": {change: func(c *remote.Config) { c.HostKey, c.KnownHostsFile = "", known+"x" },
-			want: remote.ErrConfig, words: []string{known + "x"}},
+		"a host that changed": {
+			change: func(c *remote.Config) { c.HostKey, c.KnownHostsFile = "", other }, want: remote.ErrHostKey,
+			words: []string{shown, fingerprint(t, strangerPublic), other + ":1", "ssh-keygen -R"},
+		},
+		"a host that nobody knows": {
+			change: func(c *remote.Config) { c.HostKey, c.KnownHostsFile = "", empty }, want: remote.ErrHostKey,
+			words: []string{shown, empty, "host_key"},
+		},
+		"a file of hosts that is not there": {
+			change: func(c *remote.Config) { c.HostKey, c.KnownHostsFile = "", known+"x" },
+			want:   remote.ErrConfig, words: []string{known + "x"},
+		},
 		"a host key that is none": {change: func(c *remote.Config) { c.HostKey = "ssh-ed25519 AAAA" }, want: remote.ErrConfig},
 
-		"a port where nobody listens": {change: func(c *remote.Config) { c.Port = freePort(t) }, want: remote.ErrUnreachable,
-			words: []string{"refused"}},
+		"a port where nobody listens": {
+			change: func(c *remote.Config) { c.Port = freePort(t) }, want: remote.ErrUnreachable,
+			words: []string{"refused"},
+		},
 		"a name that nobody has": {change: func(c *remote.Config) { c.Host = "no-such-host.invalid" }, want: remote.ErrUnreachable},
 	}
 
@@ -130,7 +146,6 @@ func TestLogin_encryptedKeys(t *testing.T) {
 	}
 }
 
-//nolint:paralleltest // it sets the environment
 func TestLogin_anAgent(t *testing.T) {
 	s := sshd(t)
 
@@ -283,7 +298,7 @@ func TestConnection_comesBack(t *testing.T) {
 func TestConnection_aServerThatSaysNothing(t *testing.T) {
 	t.Parallel()
 
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

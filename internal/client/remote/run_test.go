@@ -68,6 +68,8 @@ func TestRun_aTableOfCommands(t *testing.T) {
 	}
 
 	kinds(t, func(t *testing.T, h remote.Host) {
+		t.Helper()
+
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -165,30 +167,48 @@ func TestRun_endsWithAllThatItStarted(t *testing.T) {
 	}
 
 	kinds(t, func(t *testing.T, h remote.Host) {
-		for i, name := range []string{"at its limit", "at the caller's deadline", "when the caller gives up", "when it says too much", "when the connection is closed"} {
+		t.Helper()
+
+		end := func(t *testing.T, name string) {
+			t.Helper()
+
 			c := cases[name]
+			mark := fmt.Sprintf("%d%d%d", 70000+os.Getpid()%10000, time.Now().UnixNano()%1000000, len(name))
+			began := time.Now()
 
-			t.Run(name, func(t *testing.T) {
-				mark := fmt.Sprintf("%d%d%d", 70000+os.Getpid()%10000, time.Now().UnixNano()%100000, i)
-				began := time.Now()
+			err := c.run(t.Context(), h, mark)
+			if !errors.Is(err, c.want) || strings.Contains(fmt.Sprint(err), "may still run") {
+				t.Errorf("it ended with %v", err)
+			}
 
-				err := c.run(t.Context(), h, mark)
-				if !errors.Is(err, c.want) || strings.Contains(fmt.Sprint(err), "may still run") {
-					t.Errorf("it ended with %v", err)
-				}
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it took %s", took)
+			}
 
-				if took := time.Since(began); took > 20*time.Second {
-					t.Errorf("it took %s", took)
-				}
+			ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+			defer cancel()
 
-				ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
-				defer cancel()
-
-				if !gone(ctx, "sleep "+mark) {
-					t.Error("something still runs")
-				}
-			})
+			if !gone(ctx, "sleep "+mark) {
+				t.Error("something still runs")
+			}
 		}
+
+		const last = "when the connection is closed"
+
+		t.Run("while it is open", func(t *testing.T) {
+			for name := range cases {
+				if name == last {
+					continue
+				}
+
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					end(t, name)
+				})
+			}
+		})
+
+		end(t, last)
 	})
 }
 
@@ -196,6 +216,8 @@ func TestRun_twentyAtOnce(t *testing.T) {
 	t.Parallel()
 
 	kinds(t, func(t *testing.T, h remote.Host) {
+		t.Helper()
+
 		var all sync.WaitGroup
 
 		for i := range 20 {
@@ -217,6 +239,8 @@ func TestFiles_writtenAndRead(t *testing.T) {
 	t.Parallel()
 
 	kinds(t, func(t *testing.T, h remote.Host) {
+		t.Helper()
+
 		dir := t.TempDir()
 		name := filepath.Join(dir, "a file's name")
 

@@ -184,7 +184,7 @@ type sshSession struct {
 
 func (s *sshSession) close() {
 	s.once.Do(func() {
-		_ = s.Session.Close()
+		_ = s.Session.Close() //nolint:staticcheck // not ours, the embedded one
 		s.free()
 	})
 }

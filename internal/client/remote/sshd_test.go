@@ -155,7 +155,8 @@ mount --make-rprivate /
 for f in passwd shadow sudoers; do mount --bind "$1/$f" "/etc/$f"; done
 exec /usr/sbin/sshd -D -e -f "$1/sshd_config"`
 
-	s.cmd = exec.Command("unshare", "-m", "sh", "-c", script, "sh", s.dir)
+	// Not until the test's context ends: hosts are closed after that.
+	s.cmd = exec.CommandContext(context.WithoutCancel(s.t.Context()), "unshare", "-m", "sh", "-c", script, "sh", s.dir)
 	s.cmd.Stderr = s.log
 	s.cmd.WaitDelay = time.Second // what a connection left may hold it open
 
@@ -166,7 +167,7 @@ exec /usr/sbin/sshd -D -e -f "$1/sshd_config"`
 	s.t.Cleanup(s.kill)
 
 	for range 200 {
-		conn, err := net.Dial("tcp", s.addr())
+		conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr())
 		if err == nil {
 			_ = conn.Close()
 
@@ -250,7 +251,7 @@ func open(t *testing.T, c remote.Config) remote.Host {
 func freePort(t *testing.T) int {
 	t.Helper()
 
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

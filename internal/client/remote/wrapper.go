@@ -20,7 +20,7 @@ package remote
 const (
 	wrapperName = "metal3"
 	killerName  = "metal3-kill"
-	tokenName   = "METAL3_RUN" //nolint:gosec // the name of a variable
+	tokenName   = "METAL3_RUN"
 )
 
 // wrapper: the left side feeds the program and then waits for the end of its input; the

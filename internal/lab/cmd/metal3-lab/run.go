@@ -59,28 +59,9 @@ func run(ctx context.Context, args []string, log *slog.Logger, ready func(addres
 	s := servers{log: log, failed: make(chan error, 3)}
 	defer s.close(context.WithoutCancel(ctx))
 
-	var at addresses
-
-	if at.bmc, err = s.serve(ctx, o.listen, rack, o.cert, o.key); err != nil {
+	at, err := s.listen(ctx, o, st, rack)
+	if err != nil {
 		return err
-	}
-
-	if o.ironic != "" {
-		if at.ironic, err = s.serve(ctx, o.ironic, ownIronic(st, o), "", ""); err != nil {
-			return err
-		}
-	}
-
-	if o.fabric != "" {
-		if at.fabric, err = s.serve(ctx, o.fabric, ownFabric(st, o), "", ""); err != nil {
-			return err
-		}
-	}
-
-	if o.ssh != "" {
-		if at.ssh, err = s.serveSSH(ctx, o.ssh, st, o.machines); err != nil {
-			return err
-		}
 	}
 
 	log.Info("the lab is up", "bmc", at.bmc, "ironic", at.ironic, "fabric", at.fabric, "ssh", at.ssh, "machines", o.machines.Count)
@@ -103,6 +84,33 @@ type servers struct {
 	all    []*http.Server
 	nodes  []*node.Server
 	failed chan error
+}
+
+// listen serves all that the options ask for.
+func (s *servers) listen(ctx context.Context, o options, st *store.Store, rack http.Handler) (at addresses, err error) {
+	if at.bmc, err = s.serve(ctx, o.listen, rack, o.cert, o.key); err != nil {
+		return at, err
+	}
+
+	if o.ironic != "" {
+		if at.ironic, err = s.serve(ctx, o.ironic, ownIronic(st, o), "", ""); err != nil {
+			return at, err
+		}
+	}
+
+	if o.fabric != "" {
+		if at.fabric, err = s.serve(ctx, o.fabric, ownFabric(st, o), "", ""); err != nil {
+			return at, err
+		}
+	}
+
+	if o.ssh != "" {
+		if at.ssh, err = s.serveSSH(ctx, o.ssh, st, o.machines); err != nil {
+			return at, err
+		}
+	}
+
+	return at, nil
 }
 
 func (s *servers) serve(ctx context.Context, address string, h http.Handler, cert, key string) (string, error) {
