@@ -35,7 +35,9 @@ func TestGPU_comesAndGoes(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 
-			bubble(t, func(t *testing.T, r *rig) {
+			bubble(t, func(r *rig) {
+				t := r.t
+
 				r.change(change)
 
 				before, err := gpu.Remember(t.Context(), r.ops)
@@ -124,7 +126,9 @@ func TestGPU_doesNotGo(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 
-			bubble(t, func(t *testing.T, r *rig) {
+			bubble(t, func(r *rig) {
+				t := r.t
+
 				d := r.attach(hardware.GPU)
 				r.change(func(s *node.State) { c.change(s, d) })
 
@@ -151,7 +155,9 @@ func TestGPU_doesNotGo(t *testing.T) {
 func TestGPU_takenWithoutAsking(t *testing.T) {
 	t.Parallel()
 
-	bubble(t, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig) {
+		t := r.t
+
 		d := r.attach(hardware.GPU)
 		r.run("true") // the kernel meets it
 		r.detach(d)
@@ -166,7 +172,9 @@ func TestGPU_takenWithoutAsking(t *testing.T) {
 func TestGPU_noDriver(t *testing.T) {
 	t.Parallel()
 
-	bubble(t, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig) {
+		t := r.t
+
 		r.change(func(s *node.State) { s.Driver = node.DriverNone })
 
 		d := r.attach(hardware.GPU)
@@ -189,7 +197,9 @@ func TestGPU_noDriver(t *testing.T) {
 func TestOGPU09_answersOfATest(t *testing.T) {
 	t.Parallel()
 
-	bubble(t, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig) {
+		t := r.t
+
 		r.attach(hardware.GPU)
 		r.change(func(s *node.State) {
 			s.Answers = map[string]node.Answer{"nvidia-smi --query-gpu": {Stdout: "Failed to initialize NVML: Driver/library version mismatch\n", Exit: 255}}

@@ -28,7 +28,7 @@ type rig struct {
 }
 
 // bubble runs a test on a lab in virtual time.
-func bubble(t *testing.T, f func(t *testing.T, r *rig)) {
+func bubble(t *testing.T, f func(r *rig)) {
 	t.Helper()
 
 	synctest.Test(t, func(t *testing.T) {
@@ -42,7 +42,7 @@ func bubble(t *testing.T, f func(t *testing.T, r *rig)) {
 			t.Fatal(err)
 		}
 
-		f(t, &rig{t: t, lab: l, host: h, ops: onssh.New(h)})
+		f(&rig{t: t, lab: l, host: h, ops: onssh.New(h)})
 
 		if err := h.Close(); err != nil {
 			t.Error(err)

@@ -47,7 +47,9 @@ func (r *rig) power(change func(*machine.Machine)) {
 func TestServer_whoAnswers(t *testing.T) {
 	t.Parallel()
 
-	bubble(t, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig) {
+		t := r.t
+
 		steps := []struct {
 			what   string
 			change func()
@@ -79,7 +81,9 @@ func TestServer_whoAnswers(t *testing.T) {
 func TestServer_aBootForgets(t *testing.T) {
 	t.Parallel()
 
-	bubble(t, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig) {
+		t := r.t
+
 		d := r.attach(hardware.GPU)
 
 		if _, err := r.release(d, false); err != nil {
@@ -102,7 +106,9 @@ func TestServer_aBootForgets(t *testing.T) {
 func TestServer_theClientGivesUp(t *testing.T) {
 	t.Parallel()
 
-	bubble(t, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig) {
+		t := r.t
+
 		r.change(func(s *node.State) { s.Hang = "sleep" })
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -118,7 +124,9 @@ func TestServer_theClientGivesUp(t *testing.T) {
 func TestServer_filesAndPrograms(t *testing.T) {
 	t.Parallel()
 
-	bubble(t, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig) {
+		t := r.t
+
 		big := []byte(strings.Repeat("0123456789abcdef", 1<<14))
 
 		for path, data := range map[string][]byte{"/etc/a file's name": []byte("text"), "/etc/big": big, "/etc/empty": nil} {
@@ -154,7 +162,9 @@ func TestServer_filesAndPrograms(t *testing.T) {
 func TestServer_manyAtOnce(t *testing.T) {
 	t.Parallel()
 
-	bubble(t, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig) {
+		t := r.t
+
 		var all sync.WaitGroup
 
 		for i := range 20 {
@@ -209,7 +219,9 @@ func TestServer_outlivesItsProcess(t *testing.T) {
 func TestCXL_comesAndGoes(t *testing.T) {
 	t.Parallel()
 
-	bubble(t, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig) {
+		t := r.t
+
 		ops := cxl.New(r.host)
 
 		d := r.attach(hardware.CXL)
