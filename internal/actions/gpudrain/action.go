@@ -43,19 +43,7 @@ func (a *drainAction) Metadata(_ context.Context, req action.MetadataRequest, re
 
 // Configure takes over what the provider offers.
 func (a *drainAction) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return
-	}
-
-	offered, ok := req.ProviderData.(services)
-	if !ok {
-		resp.Diagnostics.AddError("Action metal3_gpu_drain cannot be used",
-			fmt.Sprintf("The provider offers %T, which has no connections to machines. This is a bug of the provider; please report it.", req.ProviderData))
-
-		return
-	}
-
-	a.services = offered
+	value.Offered("The action metal3_gpu_drain", req.ProviderData, &a.services, &resp.Diagnostics)
 }
 
 // Invoke drains one GPU, removes it, or gives it back.

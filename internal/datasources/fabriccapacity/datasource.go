@@ -6,12 +6,12 @@ package fabriccapacity
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/fabricvalue"
 )
 
@@ -34,19 +34,7 @@ func (d *capacityDataSource) Metadata(_ context.Context, req datasource.Metadata
 
 // Configure takes over what the provider offers.
 func (d *capacityDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return
-	}
-
-	offered, ok := req.ProviderData.(services)
-	if !ok {
-		resp.Diagnostics.AddError("Data source metal3_fabric_capacity cannot be used",
-			fmt.Sprintf("The provider offers %T, which has no fabric. This is a bug of the provider; please report it.", req.ProviderData))
-
-		return
-	}
-
-	d.services = offered
+	value.Offered("The data source metal3_fabric_capacity", req.ProviderData, &d.services, &resp.Diagnostics)
 }
 
 // Read asks one machine of each fabric for what it could get.

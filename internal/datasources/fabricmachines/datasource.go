@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/fabricvalue"
 )
 
@@ -34,19 +35,7 @@ func (d *machinesDataSource) Metadata(_ context.Context, req datasource.Metadata
 
 // Configure takes over what the provider offers.
 func (d *machinesDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return
-	}
-
-	offered, ok := req.ProviderData.(services)
-	if !ok {
-		resp.Diagnostics.AddError("Data source metal3_fabric_machines cannot be used",
-			fmt.Sprintf("The provider offers %T, which has no fabric. This is a bug of the provider; please report it.", req.ProviderData))
-
-		return
-	}
-
-	d.services = offered
+	value.Offered("The data source metal3_fabric_machines", req.ProviderData, &d.services, &resp.Diagnostics)
 }
 
 // Read lists the machines and keeps those that the filter lets through.

@@ -6,7 +6,6 @@ package host
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -47,19 +46,7 @@ func (d *hostDataSource) Metadata(_ context.Context, req datasource.MetadataRequ
 
 // Configure takes over what the provider offers.
 func (d *hostDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return
-	}
-
-	offered, ok := req.ProviderData.(services)
-	if !ok {
-		resp.Diagnostics.AddError("Data source metal3_baremetal_host cannot be used",
-			fmt.Sprintf("The provider offers %T, which has no hosts. This is a bug of the provider; please report it.", req.ProviderData))
-
-		return
-	}
-
-	d.services = offered
+	value.Offered("The data source metal3_baremetal_host", req.ProviderData, &d.services, &resp.Diagnostics)
 }
 
 // keys are the attributes by which a host is found.

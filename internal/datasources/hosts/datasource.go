@@ -7,7 +7,6 @@ package hosts
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -37,19 +36,7 @@ func (d *hostsDataSource) Metadata(_ context.Context, req datasource.MetadataReq
 
 // Configure takes over what the provider offers.
 func (d *hostsDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return
-	}
-
-	offered, ok := req.ProviderData.(services)
-	if !ok {
-		resp.Diagnostics.AddError("Data source metal3_baremetal_hosts cannot be used",
-			fmt.Sprintf("The provider offers %T, which has no hosts. This is a bug of the provider; please report it.", req.ProviderData))
-
-		return
-	}
-
-	d.services = offered
+	value.Offered("The data source metal3_baremetal_hosts", req.ProviderData, &d.services, &resp.Diagnostics)
 }
 
 // Read lists the hosts and keeps those that the filter lets through.

@@ -66,19 +66,7 @@ func (e *tokenResource) Schema(_ context.Context, _ ephemeral.SchemaRequest, res
 
 // Configure takes over what the provider offers.
 func (e *tokenResource) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return
-	}
-
-	offered, ok := req.ProviderData.(services)
-	if !ok {
-		resp.Diagnostics.AddError("Ephemeral resource metal3_fabric_token cannot be used",
-			fmt.Sprintf("The provider offers %T, which has no fabric. This is a bug of the provider; please report it.", req.ProviderData))
-
-		return
-	}
-
-	e.services = offered
+	value.Offered("The ephemeral resource metal3_fabric_token", req.ProviderData, &e.services, &resp.Diagnostics)
 }
 
 // Open asks for a token.

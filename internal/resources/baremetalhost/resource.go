@@ -9,7 +9,6 @@ package baremetalhost
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -17,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 var (
@@ -52,18 +52,7 @@ func (r *hostResource) Metadata(_ context.Context, req resource.MetadataRequest,
 
 // Configure implements [resource.ResourceWithConfigure].
 func (r *hostResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return // validation runs before the provider is configured
-	}
-
-	far, ok := req.ProviderData.(services)
-	if !ok {
-		resp.Diagnostics.AddError("Bug in the provider", fmt.Sprintf("The host resource was given %T; please report this.", req.ProviderData))
-
-		return
-	}
-
-	r.far = far
+	value.Offered("The resource metal3_baremetal_host", req.ProviderData, &r.far, &resp.Diagnostics)
 }
 
 // identity names a host for the whole of its life.

@@ -10,7 +10,6 @@ package composablegpu
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 var (
@@ -57,18 +57,7 @@ func (r *gpuResource) Metadata(_ context.Context, req resource.MetadataRequest, 
 
 // Configure implements [resource.ResourceWithConfigure].
 func (r *gpuResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return // validation runs before the provider is configured
-	}
-
-	far, ok := req.ProviderData.(services)
-	if !ok {
-		resp.Diagnostics.AddError("Bug in the provider", fmt.Sprintf("The composable GPU resource was given %T; please report this.", req.ProviderData))
-
-		return
-	}
-
-	r.far = far
+	value.Offered("The resource metal3_composable_gpu", req.ProviderData, &r.far, &resp.Diagnostics)
 }
 
 // identity names the devices of one kind on one machine. It is set once: devices that a
