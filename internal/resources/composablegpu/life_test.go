@@ -323,11 +323,11 @@ func TestOGPU12_hostIsGone(t *testing.T) {
 		off  bool
 		goes bool
 	}{
-		"merely unreachable is an error":           {Map{}, false, false},
-		"skip_drain = if_unreachable":              {Map{"skip_drain": "if_unreachable"}, false, true},
-		"skip_drain = always":                      {Map{"skip_drain": "always"}, false, true},
-		"powered off, as the fabric says":          {Map{}, true, true},
-		"force_detach does not make up for a host": {Map{"force_detach": true}, false, false},
+		"merely unreachable is an error":              {Map{}, false, false},
+		"skip_drain = if_unreachable":                 {Map{"skip_drain": "if_unreachable"}, false, true},
+		"skip_drain = always":                         {Map{"skip_drain": "always"}, false, true},
+		"powered off, as the fabric says":             {Map{}, true, true},
+		"force_detach: the user says that it is gone": {Map{"force_detach": true}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -82,7 +82,7 @@ func (m model) price(ctx context.Context, state model, have []device.Record, dia
 func (m model) manner() string {
 	switch {
 	case m.ForceDetach.ValueBool():
-		return "force_detach is set: processes that use them lose them."
+		return "force_detach is set: nobody asks which processes use them."
 	case m.SkipDrain.ValueString() == string(device.SkipAlways):
 		return "skip_drain is \"always\": their hosts are not asked whether anybody uses them."
 	default:

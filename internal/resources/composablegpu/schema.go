@@ -146,9 +146,10 @@ func hostObject() schema.NestedAttributeObject {
 // careAttributes say how carefully devices come and go.
 func careAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"force_detach": flag("Detach a GPU although processes use it. Default `false`: a GPU in use is an error that lists the processes. Changing it touches no device."),
+		"force_detach": flag("Do not ask whether processes use a GPU before it is drained, and do without a drain where its host does not answer. Default `false`: a GPU in use is an error that lists the processes. " +
+			"The driver itself may still refuse to let go of one that is in use; `skip_drain = \"always\"` takes it away without asking. Changing it touches no device."),
 		"skip_drain": choice(string(device.SkipNever), "Whether a device may be detached without draining it on its host: `never` (default), `if_unreachable` (the host does not answer), `always`. "+
-			"A host that is powered off, as the fabric says, is never drained.", string(device.SkipNever), string(device.SkipIfUnreachable), string(device.SkipAlways)),
+			"A host that is powered off, as the fabric says, has nothing to drain.", string(device.SkipNever), string(device.SkipIfUnreachable), string(device.SkipAlways)),
 		"driver_check": choice(checkRequired, "`required` (default): a host without a driver gets no device. `skip`: it does. Without a connection to the host nothing is checked.", checkRequired, checkSkip),
 		"wait_for_visible": schema.BoolAttribute{
 			Optional: true, MarkdownDescription: "Whether an apply waits until the host's operating system shows each device. Default: yes for hosts with a connection.",

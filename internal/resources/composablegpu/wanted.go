@@ -31,6 +31,12 @@ func (r *gpuResource) wanted(ctx context.Context, m model, have []device.Record,
 		WaitVisible: m.WaitForVisible.IsNull() || m.WaitForVisible.ValueBool(),
 	}
 
+	// With force_detach the user also vouches for a host that is no more: its devices would
+	// stay on the fabric for ever.
+	if w.ForceDetach && w.SkipDrain == device.SkipNever {
+		w.SkipDrain = device.SkipIfUnreachable
+	}
+
 	w.Hosts = r.hosts(ctx, m, have, connect, diags)
 
 	return w
