@@ -19,8 +19,10 @@ func (r *Run) guard(ctx context.Context, f func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.log(ctx, fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
-			r.fail(&Failure{Step: "go on", Err: fmt.Errorf("%w: %v", ErrBug, p),
-				Advice: "What was ordered from the fabric is in the journal: the next apply looks before it orders anything."})
+			r.fail(&Failure{
+				Step: "go on", Err: fmt.Errorf("%w: %v", ErrBug, p),
+				Advice: "What was ordered from the fabric is in the journal: the next apply looks before it orders anything.",
+			})
 		}
 	}()
 

@@ -74,7 +74,7 @@ func (m *model) unfinished(ctx context.Context, res device.Result, stopped bool,
 		said.warnings(diags)
 	case len(res.Devices) == 0:
 		// Without anything of ours on the fabric there is nothing to taint.
-		said.closing = m.stands(ctx, res, "Nothing of this apply is left on the fabric and nothing is in the state; apply again when the cause is removed.")
+		said.closing = m.stands(ctx, res, "No device is ours, and nothing is in the state; apply again when the cause is removed.")
 		said.errors(diags)
 
 		return false

@@ -123,19 +123,16 @@ func ordering(f labfabric.Fault) labfabric.Fault {
 	return f
 }
 
-func (w labWorld) apply(config Map) acctest.Outcome {
+func (w labWorld) apply(config Map) {
 	w.t.Helper()
 
-	o := w.Apply(w.ctx, config)
-	if o.Errors != "" {
+	if o := w.Apply(w.ctx, config); o.Errors != "" {
 		w.t.Fatalf("apply: %s", o.Errors)
 	}
 
 	if again := w.Plan(w.ctx, config); again.Action != "" || again.Errors != "" {
 		w.t.Errorf("the plan after it is %q, changes %v: %s", again.Action, again.Changed, again.Errors)
 	}
-
-	return o
 }
 
 func (w labWorld) devices() int {
