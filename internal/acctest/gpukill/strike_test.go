@@ -1,0 +1,101 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gpukill_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// strike is a way in which a run is cut short.
+type strike struct {
+	name string
+	do   func(r *run)
+	// asks: Terraform is asked to stop, so that it can write what it knows.
+	asks bool
+}
+
+var strikes = []strike{
+	{"kill -9 of the provider", func(r *run) { r.killProviders() }, false},
+	{"SIGINT to the process group", func(r *run) { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGINT) }, true},
+	{"kill -9 of both", func(r *run) { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }, false},
+	{"SIGTERM to the process group", func(r *run) { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGTERM) }, true},
+	{"kill -9 of Terraform", func(r *run) { _ = r.cmd.Process.Kill() }, false},
+}
+
+// providers are the pids of the provider processes in the run's group.
+func (r *run) providers() []int {
+	var pids []int
+
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range stats {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+
+		// pid (comm) state ppid pgrp …; the command is cut to 15 characters
+		pid, rest, _ := strings.Cut(string(content), " (")
+		comm, rest, _ := strings.Cut(rest, ") ")
+
+		fields := strings.Fields(rest)
+		if len(fields) > 2 && strings.HasPrefix(comm, "terraform-provi") && fields[0] != "Z" && fields[2] == strconv.Itoa(r.cmd.Process.Pid) {
+			if n, err := strconv.Atoi(pid); err == nil {
+				pids = append(pids, n)
+			}
+		}
+	}
+
+	return pids
+}
+
+func (r *run) killProviders() {
+	for _, pid := range r.providers() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// moment is when to strike: so long after the fabric has begun so many changes.
+type moment struct {
+	changes int
+	later   time.Duration
+}
+
+func (m moment) String() string { return fmt.Sprintf("%s after change %d", m.later, m.changes) }
+
+// cut strikes a run as soon as ready is true, and a little later, and waits until nothing of
+// it is left. It reports whether the run was still under way then.
+func (r *run) cut(s strike, ready func() bool, later time.Duration) bool {
+	r.t.Helper()
+
+	for !ready() && !r.ended() {
+		time.Sleep(20 * time.Millisecond)
+	}
+
+	time.Sleep(later)
+
+	hit := !r.ended()
+	if hit {
+		s.do(r)
+	}
+
+	r.wait()
+
+	// Who has lost its Terraform ends by itself, and soon.
+	for end := time.Now().Add(20 * time.Second); len(r.providers()) > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Errorf("after %s a provider stays: %v", s.name, r.providers())
+			r.killProviders()
+
+			break
+		}
+	}
+
+	return hit
+}
