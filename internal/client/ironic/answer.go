@@ -12,12 +12,12 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -101,7 +101,7 @@ func (c *Client) refusal(k call, status int, header http.Header, body []byte) er
 	}
 
 	if forTheMoment(status, form, text) {
-		return wait.TransientAfter(e, retryAfter(header))
+		return wait.TransientAfter(e, transport.RetryAfter(header, time.Now()))
 	}
 
 	return e
@@ -179,23 +179,6 @@ func forTheMoment(status int, form shape, text string) bool {
 	default:
 		return false
 	}
-}
-
-func retryAfter(header http.Header) time.Duration {
-	value := header.Get("Retry-After")
-	if value == "" {
-		return 0
-	}
-
-	if seconds, err := strconv.Atoi(value); err == nil {
-		return max(0, time.Duration(seconds)*time.Second)
-	}
-
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, time.Until(at))
-	}
-
-	return 0
 }
 
 // place shows where a redirect leads without what it may carry.

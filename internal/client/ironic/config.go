@@ -4,13 +4,14 @@
 package ironic
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 )
 
 // AuthMode is how a client proves who it is.
@@ -46,7 +47,7 @@ type Config struct {
 	UserAgent string
 
 	// Trace is told of every request, without bodies and without secrets. Status is 0 where there was no answer.
-	Trace func(ctx context.Context, method, url string, status int, elapsed time.Duration)
+	Trace transport.Trace
 }
 
 // String describes the configuration without its secrets.

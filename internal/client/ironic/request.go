@@ -17,6 +17,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -58,29 +59,14 @@ type answer struct {
 
 // read sends a request that changes nothing, and repeats it a few times.
 func (c *Client) read(ctx context.Context, k call) (answer, error) {
-	var (
-		a     answer
-		last  error
-		start = time.Now()
-	)
-
-	err := wait.Retry(ctx, readRhythm, func(ctx context.Context) error {
-		a, last = c.send(ctx, k)
-		if errors.Is(last, ErrBusy) {
-			last = wait.Transient(last)
+	return transport.Repeat(ctx, readRhythm, patience, func(ctx context.Context) (answer, error) {
+		a, err := c.send(ctx, k)
+		if errors.Is(err, ErrBusy) {
+			err = wait.Transient(err)
 		}
 
-		if time.Since(start) > patience {
-			return nil
-		}
-
-		return last
-	})
-	if err == nil {
-		err = last
-	}
-
-	return a, err
+		return a, err
+	}, wait.IsTransient)
 }
 
 // write sends a request that changes something. It is repeated while a lock refuses it,

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 )
 
 const (
@@ -58,7 +60,7 @@ func (s *scrubber) learn(secrets ...string) {
 	}
 
 	if grown {
-		slices.SortStableFunc(s.forms, func(a, b string) int { return len(b) - len(a) })
+		transport.LongestFirst(s.forms)
 	}
 }
 

@@ -4,15 +4,14 @@
 package ironic
 
 import (
-	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 )
 
 const (
@@ -26,8 +25,7 @@ const (
 
 // httpClient makes the one HTTP client of a far side.
 //
-// Redirects are not followed: a request that changes something would turn into a GET, and
-// one to another host would carry credentials there. The answer 3xx is an error that names the place.
+// Redirects are not followed: the answer 3xx is an error that names the place.
 func httpClient(cfg Config, fallback *tls.Config) (*http.Client, error) {
 	next := cfg.Transport
 
@@ -37,23 +35,13 @@ func httpClient(cfg Config, fallback *tls.Config) (*http.Client, error) {
 			return nil, err
 		}
 
-		dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-		next = &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           dialer.DialContext,
-			TLSClientConfig:       conf,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ForceAttemptHTTP2:     true,
-			MaxIdleConnsPerHost:   inFlight,
-			IdleConnTimeout:       90 * time.Second,
-			ExpectContinueTimeout: time.Second,
-		}
+		next = transport.New(conf, inFlight)
 	}
 
 	return &http.Client{
-		Transport:     transport{next, cfg.Trace},
+		Transport:     bounded{next, cfg.Trace},
 		Timeout:       cfg.Timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: transport.NoRedirect,
 	}, nil
 }
 
@@ -64,17 +52,11 @@ func tlsConfig(cfg Config, fallback *tls.Config) (*tls.Config, error) {
 		return fallback, nil
 	}
 
-	conf := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: cfg.Insecure} //nolint:gosec // an explicit option of the user
+	conf := transport.TLS(cfg.Insecure)
 
 	if cfg.CACertFile != "" {
-		pem, err := os.ReadFile(cfg.CACertFile)
-		if err != nil {
+		if err := transport.TrustFile(conf, cfg.CACertFile); err != nil {
 			return nil, &ConfigError{"ca_cert_file", err}
-		}
-
-		conf.RootCAs = x509.NewCertPool()
-		if !conf.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, wrong("ca_cert_file", "%s holds no certificate in PEM form", cfg.CACertFile)
 		}
 	}
 
@@ -103,25 +85,17 @@ func tlsConfig(cfg Config, fallback *tls.Config) (*tls.Config, error) {
 	return conf, nil
 }
 
-// transport bounds bodies and tells the trace of each request.
-type transport struct {
+// bounded bounds bodies and tells the trace of each request.
+type bounded struct {
 	next  http.RoundTripper
-	trace func(ctx context.Context, method, url string, status int, elapsed time.Duration)
+	trace transport.Trace
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	start := time.Now()
 	answer, err := t.next.RoundTrip(r)
-
-	if t.trace != nil {
-		status := 0
-		if answer != nil {
-			status = answer.StatusCode
-		}
-
-		t.trace(r.Context(), r.Method, r.URL.Redacted(), status, time.Since(start))
-	}
+	t.trace.Tell(r.Context(), r, answer, start)
 
 	if err != nil {
 		return nil, err

@@ -4,50 +4,35 @@
 package ironic
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
-	"net/url"
-	"strings"
-	"syscall"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // unreached sorts a request that got no answer. Without a valid certificate there will
 // be none at the next try either; everything else may be better then.
 func (c *Client) unreached(k call, err error) error {
-	var outer *url.Error
-	if errors.As(err, &outer) {
-		err = outer.Err // the URL is known, and the method is in Op
-	}
+	err = transport.Inner(err) // the URL is known, and the method is in Op
+	e := &RequestError{Op: k.op, kind: ErrUnreachable, unsent: transport.Unconnected(err)}
+	cause := transport.CauseOf(err)
 
-	e := &RequestError{Op: k.op, kind: ErrUnreachable, unsent: isUnsent(err)}
-
-	var (
-		slow      net.Error
-		untrusted *tls.CertificateVerificationError
-		authority x509.UnknownAuthorityError
-		alert     tls.AlertError
-		record    tls.RecordHeaderError
-	)
+	var slow net.Error
 
 	switch {
-	case errors.As(err, &untrusted), errors.As(err, &authority):
+	case cause == transport.Untrusted:
 		e.Text = "the certificate of Ironic is not trusted: " + err.Error()
-	case errors.As(err, &alert):
+	case cause == transport.Alerted:
 		e.Text = "Ironic ended the TLS handshake: " + err.Error()
-	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+	case cause == transport.NoTLS:
 		e.Text = "the endpoint says https, but the server does not speak TLS"
 	case errors.As(err, &slow) && slow.Timeout() && !e.unsent:
 		e.Text = fmt.Sprintf("no answer within %s", c.timeout)
 
 		return wait.Transient(e)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case cause == transport.Ended:
 		e.Text = "the connection ended before the answer"
 
 		return wait.Transient(e)
@@ -60,13 +45,4 @@ func (c *Client) unreached(k call, err error) error {
 	e.Text = c.secrets.clean(e.Text)
 
 	return e
-}
-
-// isUnsent says that the far side surely saw nothing of the request.
-func isUnsent(err error) bool {
-	var op *net.OpError
-
-	return errors.Is(err, syscall.ECONNREFUSED) ||
-		(errors.As(err, &op) && op.Op == "dial") ||
-		strings.Contains(err.Error(), "TLS handshake timeout") // net/http exports no value for it
 }
