@@ -13,7 +13,6 @@ package bmc
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,6 +23,8 @@ import (
 	"time"
 
 	"github.com/stmcginnis/gofish"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 )
 
 // Ways to authenticate, in the words of Ironic's redfish_auth_type.
@@ -51,7 +52,7 @@ type Config struct {
 	Timeout    time.Duration
 
 	Transport http.RoundTripper // instead of a transport of its own; then VerifyCA and Insecure have no say
-	Trace     func(ctx context.Context, method, url string, status int, elapsed time.Duration)
+	Trace     transport.Trace   // told of every request
 }
 
 // Client talks to one BMC. It is safe for concurrent use, and must be closed.
@@ -124,7 +125,7 @@ func (c *Client) configure() error {
 	}
 
 	c.http = &http.Client{
-		Transport:     &transport{next: next, trace: c.cfg.Trace},
+		Transport:     &whole{next: next, trace: c.cfg.Trace},
 		Timeout:       c.cfg.Timeout,
 		CheckRedirect: redirect,
 	}
@@ -133,7 +134,7 @@ func (c *Client) configure() error {
 }
 
 func (c *Client) tlsConfig() (*tls.Config, error) {
-	conf := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.cfg.Insecure} //nolint:gosec // an explicit option of the user
+	conf := transport.TLS(c.cfg.Insecure)
 
 	if c.cfg.VerifyCA == "" || c.cfg.Insecure {
 		return conf, nil
@@ -144,9 +145,8 @@ func (c *Client) tlsConfig() (*tls.Config, error) {
 		return nil, fmt.Errorf("read the CA certificates for the BMC: %w", err)
 	}
 
-	conf.RootCAs = x509.NewCertPool()
-	if !conf.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate in PEM form", c.cfg.VerifyCA)
+	if err := transport.Trust(conf, pem); err != nil {
+		return nil, fmt.Errorf("%s %w", c.cfg.VerifyCA, err)
 	}
 
 	return conf, nil

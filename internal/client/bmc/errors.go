@@ -5,8 +5,6 @@ package bmc
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/stmcginnis/gofish/schemas"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -91,7 +90,7 @@ func (c *Client) sort(ctx context.Context, op string, err error) error {
 		failed.kind = nil
 
 		return failed
-	case failed.cause != nil || verification(err):
+	case failed.cause != nil || transport.CauseOf(err) == transport.Untrusted:
 		return failed // no time left, or a certificate that stays as it is
 	case foreign(err):
 		failed.Text = "what answers there does not speak Redfish"
@@ -136,17 +135,6 @@ func foreign(err error) bool {
 	)
 
 	return errors.As(err, &syntax) || errors.As(err, &kind)
-}
-
-// verification reports whether the certificate was refused.
-func verification(err error) bool {
-	var (
-		cert      *tls.CertificateVerificationError
-		authority x509.UnknownAuthorityError
-		host      x509.HostnameError
-	)
-
-	return errors.As(err, &cert) || errors.As(err, &authority) || errors.As(err, &host)
 }
 
 // refused makes an error of an answer that is no success.

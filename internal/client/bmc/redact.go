@@ -5,11 +5,11 @@ package bmc
 
 import (
 	"encoding/base64"
-	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 )
 
 // redactor removes the secrets of a client from texts: BMCs and proxies echo requests.
@@ -31,27 +31,16 @@ func newRedactor(username, password string) *redactor {
 
 // learn remembers a secret in the spellings in which it may come back.
 func (r *redactor) learn(secret string) {
-	if secret == "" {
-		return
-	}
-
-	quoted, _ := json.Marshal(secret) //nolint:errchkjson // a string has always a form
-
-	forms := []string{
-		secret, strings.Trim(string(quoted), `"`), url.QueryEscape(secret), url.PathEscape(secret),
-		base64.StdEncoding.EncodeToString([]byte(secret)),
-	}
-
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	for _, form := range forms {
+	for _, form := range transport.Spellings(secret) {
 		if !slices.Contains(r.forms, form) {
 			r.forms = append(r.forms, form)
 		}
 	}
 
-	slices.SortStableFunc(r.forms, func(a, b string) int { return len(b) - len(a) })
+	transport.LongestFirst(r.forms)
 }
 
 // clean returns the text without secrets.

@@ -5,57 +5,49 @@ package bmc
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 )
 
 // bodyLimit is far above any document of a system.
 const bodyLimit = 16 << 20
 
-// transport authenticates requests, reads answers whole, and tells the trace of each.
+// whole authenticates requests, reads answers whole, and tells the trace of each.
 //
 // Whole, because the library gives its slot to the next request once the header is there:
 // a small computer would then send more bodies at a time than it was asked for.
-type transport struct {
+type whole struct {
 	next  http.RoundTripper
-	trace func(ctx context.Context, method, url string, status int, elapsed time.Duration)
+	trace transport.Trace
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *whole) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	r = r.Clone(ctx)
 	authorize(r)
 
 	start := time.Now()
 	answer, err := t.next.RoundTrip(r)
-
-	if t.trace != nil {
-		status := 0
-		if answer != nil {
-			status = answer.StatusCode
-		}
-
-		t.trace(ctx, r.Method, r.URL.Redacted(), status, time.Since(start))
-	}
+	t.trace.Tell(ctx, r, answer, start)
 
 	if err != nil {
 		return nil, err
 	}
 
-	body, err := io.ReadAll(io.LimitReader(answer.Body, bodyLimit+1))
+	body, err := transport.ReadBody(answer.Body, bodyLimit)
 	_ = answer.Body.Close()
 
-	if err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
-	}
-
-	if len(body) > bodyLimit {
+	switch {
+	case errors.Is(err, transport.ErrTooLong):
 		return nil, errors.New("the answer is too long for a BMC")
+	case err != nil:
+		return nil, fmt.Errorf("read the answer: %w", err)
 	}
 
 	answer.Body = io.NopCloser(bytes.NewReader(body))
@@ -68,7 +60,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections closes those of the transport below.
-func (t *transport) CloseIdleConnections() {
+func (t *whole) CloseIdleConnections() {
 	if next, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		next.CloseIdleConnections()
 	}
