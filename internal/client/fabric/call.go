@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -114,25 +115,9 @@ func (c *Caller) Do(ctx context.Context, r Request) (Answer, error) {
 		return a, err
 	}
 
-	var (
-		a     Answer
-		last  error
-		start = time.Now()
-	)
-
-	err := wait.Retry(ctx, readRhythm, func(ctx context.Context) error {
-		a, last = c.authorized(ctx, r)
-		if !again(last) || time.Since(start) > patience {
-			return nil
-		}
-
-		return last
-	})
-	if err == nil {
-		err = last
-	}
-
-	return a, err
+	return transport.Repeat(ctx, readRhythm, patience, func(ctx context.Context) (Answer, error) {
+		return c.authorized(ctx, r)
+	}, again)
 }
 
 // again reports whether a quick repetition of a read may help. An answer 4xx that may pass
@@ -194,18 +179,18 @@ func (c *Caller) exchange(ctx context.Context, r Request) (Answer, error) {
 	secret := c.secret.and(proofs(request.Header, r.Form)...)
 	start := time.Now()
 	response, err := client.Do(request)
-	c.trace(ctx, request, response, time.Since(start))
+	c.cfg.Trace.Tell(ctx, request, response, start)
 
 	if err != nil {
 		return Answer{}, c.unreached(ctx, r, failure{err: err, limit: limit, began: began.Load() || !c.lazy.traced, secret: secret})
 	}
 	defer response.Body.Close()
 
-	body, err := io.ReadAll(io.LimitReader(response.Body, bodyLimit+1))
+	body, err := transport.ReadBody(response.Body, bodyLimit)
 	a := Answer{response.StatusCode, response.Header, body}
 
 	switch {
-	case len(body) > bodyLimit:
+	case errors.Is(err, transport.ErrTooLong):
 		return Answer{}, c.Unusable(r, a, "the answer is longer than 8 MiB")
 	case err != nil && a.Status < 300:
 		return Answer{}, c.unreached(ctx, r, failure{err: err, limit: limit, began: true, secret: secret})
@@ -261,17 +246,4 @@ func (c *Caller) request(ctx context.Context, r Request) (*http.Request, error) 
 	}
 
 	return request, nil
-}
-
-func (c *Caller) trace(ctx context.Context, r *http.Request, answer *http.Response, took time.Duration) {
-	if c.cfg.Trace == nil {
-		return
-	}
-
-	status := 0
-	if answer != nil {
-		status = answer.StatusCode
-	}
-
-	c.cfg.Trace(ctx, r.Method, r.URL.Redacted(), status, took)
 }

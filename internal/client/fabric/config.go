@@ -4,10 +4,11 @@
 package fabric
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 )
 
 // What counts where the configuration says nothing.
@@ -54,7 +55,7 @@ type Config struct {
 	UserAgent string
 
 	// Trace is told of every request, without bodies and without secrets. Status is 0 where there was no answer.
-	Trace func(ctx context.Context, method, url string, status int, elapsed time.Duration)
+	Trace transport.Trace
 }
 
 // String describes the configuration without its secrets.

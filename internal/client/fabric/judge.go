@@ -6,10 +6,10 @@ package fabric
 import (
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -36,7 +36,7 @@ func (c *Caller) judge(r Request, a Answer, secret redactor) error {
 	}
 
 	if passes(r, a.Status, e.Kind) {
-		return wait.TransientAfter(e, retryAfter(a.Header, time.Now()))
+		return wait.TransientAfter(e, min(transport.RetryAfter(a.Header, time.Now()), maxRetryAfter))
 	}
 
 	return e
@@ -129,20 +129,6 @@ func place(h http.Header) string {
 	default:
 		return u.Scheme + "://" + u.Host
 	}
-}
-
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := strings.TrimSpace(h.Get("Retry-After"))
-
-	if seconds, err := strconv.Atoi(value); err == nil {
-		return min(max(time.Duration(min(seconds, 3600))*time.Second, 0), maxRetryAfter)
-	}
-
-	if at, err := http.ParseTime(value); err == nil {
-		return min(max(at.Sub(now), 0), maxRetryAfter)
-	}
-
-	return 0
 }
 
 // Unusable is the error for an answer that is good by its status and bad by its body: of an

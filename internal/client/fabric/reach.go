@@ -5,18 +5,12 @@ package fabric
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
-	"net/url"
-	"strings"
-	"syscall"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -43,10 +37,7 @@ func (c *Caller) unreached(ctx context.Context, r Request, f failure) error {
 		e.Kind = ErrUnsent
 	}
 
-	var outer *url.Error
-	if errors.As(f.err, &outer) {
-		f.err = outer.Err // it would say method and URL again
-	}
+	f.err = transport.Inner(f.err) // it would say method and URL again
 
 	text, passing := words(f)
 	e.Message = f.secret.clean(text)
@@ -61,25 +52,20 @@ func (c *Caller) unreached(ctx context.Context, r Request, f failure) error {
 // words tells a failure to people, and whether it may pass: without a valid certificate
 // there will be no answer at the next try either.
 func words(f failure) (string, bool) {
-	var (
-		untrusted *tls.CertificateVerificationError
-		authority x509.UnknownAuthorityError
-		name      x509.HostnameError
-		alert     tls.AlertError
-		record    tls.RecordHeaderError
-		slow      net.Error
-	)
+	cause := transport.CauseOf(f.err)
+
+	var slow net.Error
 
 	switch {
-	case errors.As(f.err, &untrusted), errors.As(f.err, &authority), errors.As(f.err, &name):
+	case cause == transport.Untrusted:
 		return "the certificate is not trusted: " + f.err.Error(), false
-	case errors.As(f.err, &alert):
+	case cause == transport.Alerted:
 		return "the far side ended the TLS handshake: " + f.err.Error(), false
-	case errors.As(f.err, &record), errors.Is(f.err, http.ErrSchemeMismatch):
+	case cause == transport.NoTLS:
 		return "the endpoint says https, but the far side does not speak TLS", false
 	case errors.As(f.err, &slow) && slow.Timeout() && f.began, errors.Is(f.err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer within %s", f.limit), true
-	case errors.Is(f.err, io.EOF), errors.Is(f.err, io.ErrUnexpectedEOF):
+	case cause == transport.Ended:
 		return "the connection ended before the answer", true
 	default:
 		return f.err.Error(), true
@@ -88,16 +74,18 @@ func words(f failure) (string, bool) {
 
 // neverSent says that the far side surely saw nothing of the request.
 func neverSent(err error) bool {
-	var (
-		op        *net.OpError
-		untrusted *tls.CertificateVerificationError
-		record    tls.RecordHeaderError
-	)
+	if transport.Unconnected(err) {
+		return true
+	}
 
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &untrusted) || errors.As(err, &record) ||
-		errors.Is(err, http.ErrSchemeMismatch) ||
-		(errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")) ||
-		strings.Contains(err.Error(), "TLS handshake timeout") // net/http exports no value for it
+	var op *net.OpError
+
+	switch transport.CauseOf(err) {
+	case transport.Untrusted, transport.NoTLS:
+		return true
+	default:
+		return errors.As(err, &op) && op.Op == "proxyconnect"
+	}
 }
 
 // ended is a request that its caller gave up.

@@ -4,15 +4,14 @@
 package fabric
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 )
 
 const (
@@ -42,17 +41,10 @@ func newRedactor(secrets ...string) redactor {
 	var r redactor
 
 	for _, secret := range secrets {
-		if secret == "" {
-			continue
-		}
-
-		quoted, _ := json.Marshal(secret) //nolint:errchkjson // a string has always a form
-
-		r.forms = append(r.forms, secret, strings.Trim(string(quoted), `"`), url.QueryEscape(secret), url.PathEscape(secret),
-			base64.StdEncoding.EncodeToString([]byte(secret)))
+		r.forms = append(r.forms, transport.Spellings(secret)...)
 	}
 
-	slices.SortFunc(r.forms, func(a, b string) int { return len(b) - len(a) })
+	transport.LongestFirst(r.forms)
 
 	return r
 }
@@ -61,7 +53,7 @@ func newRedactor(secrets ...string) redactor {
 func (r redactor) and(secrets ...string) redactor {
 	more := newRedactor(secrets...)
 	more.forms = append(more.forms, r.forms...)
-	slices.SortFunc(more.forms, func(a, b string) int { return len(b) - len(a) })
+	transport.LongestFirst(more.forms)
 
 	return more
 }

@@ -5,18 +5,18 @@ package fabric
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
-	"fmt"
-	"net"
 	"net/http"
-	"os"
 	"sync"
-	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/transport"
 )
 
-// bodyLimit is far above the machines of a large tenant (1,000 machines with 8 devices: 4 MB).
-const bodyLimit = 8 << 20
+const (
+	// bodyLimit is far above the machines of a large tenant (1,000 machines with 8 devices: 4 MB).
+	bodyLimit = 8 << 20
+
+	idleConns = 8 // kept for the next requests
+)
 
 // lazyClient makes the HTTP client of a caller when the first request needs it, so that
 // configuring the provider reads no file.
@@ -41,58 +41,30 @@ func (l *lazyClient) get(cfg Config) (*http.Client, error) {
 			return nil, err
 		}
 
-		dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-		next = &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         dialer.DialContext,
-			TLSClientConfig:     conf,
-			TLSHandshakeTimeout: 10 * time.Second,
-			ForceAttemptHTTP2:   true,
-			MaxIdleConnsPerHost: 8,
-			IdleConnTimeout:     90 * time.Second,
-		}
+		next = transport.New(conf, idleConns)
 	}
 
 	_, l.traced = next.(*http.Transport)
 
-	// Redirects are not followed: an order would turn into a GET, of which the answer looks
-	// like that of the order, and another host would see the token.
-	l.client = &http.Client{
-		Transport:     next,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	l.client = &http.Client{Transport: next, CheckRedirect: transport.NoRedirect}
 
 	return l.client, nil
 }
 
 func tlsConfig(cfg Config) (*tls.Config, error) {
-	conf := &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		ServerName:         cfg.TLSServerName,
-		InsecureSkipVerify: cfg.Insecure, //nolint:gosec // an explicit option of the user
+	conf := transport.TLS(cfg.Insecure)
+	conf.ServerName = cfg.TLSServerName
+
+	if cfg.CACertPEM != "" {
+		if err := transport.Trust(conf, []byte(cfg.CACertPEM)); err != nil {
+			return nil, &ConfigError{"ca_cert_pem", err}
+		}
 	}
 
-	if cfg.CACertPEM == "" && cfg.CACertFile == "" {
-		return conf, nil
-	}
-
-	conf.RootCAs = x509.NewCertPool()
-
-	if cfg.CACertPEM != "" && !conf.RootCAs.AppendCertsFromPEM([]byte(cfg.CACertPEM)) {
-		return nil, &ConfigError{"ca_cert_pem", errors.New("holds no certificate in PEM form")}
-	}
-
-	if cfg.CACertFile == "" {
-		return conf, nil
-	}
-
-	pem, err := os.ReadFile(cfg.CACertFile)
-	if err != nil {
-		return nil, &ConfigError{"ca_cert_file", err}
-	}
-
-	if !conf.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, &ConfigError{"ca_cert_file", fmt.Errorf("%s holds no certificate in PEM form", cfg.CACertFile)}
+	if cfg.CACertFile != "" {
+		if err := transport.TrustFile(conf, cfg.CACertFile); err != nil {
+			return nil, &ConfigError{"ca_cert_file", err}
+		}
 	}
 
 	return conf, nil
