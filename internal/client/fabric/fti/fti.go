@@ -1,8 +1,8 @@
 // Copyright The terraform-provider-metal3 Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fti is what the two managers of FTI (FM and CM) have in common: their ids, the way
-// in which they word a model, and the codes of machines and devices.
+// Package fti is what the two managers of FTI (FM and CM) have in common: the login, their ids,
+// the way in which they word a model, and the codes of machines and devices.
 package fti
 
 import (

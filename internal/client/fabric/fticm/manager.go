@@ -11,7 +11,6 @@ package fticm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,18 +18,15 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/fti"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/token"
 )
 
 const base = "/cluster_manager/cluster_autoscaler"
 
 // Manager is one CM, seen by one tenant and one cluster.
 type Manager struct {
-	source  *token.Source
-	caller  *fabric.Caller
-	tenant  string
+	fti.Client
+
 	cluster string
-	column  string
 }
 
 var (
@@ -40,67 +36,24 @@ var (
 
 // New makes the driver. It calls nobody.
 func New(cfg fabric.Config) (fabric.Fabric, error) {
-	m := &Manager{tenant: strings.TrimSpace(cfg.TenantID), cluster: strings.TrimSpace(cfg.ClusterID), column: cfg.ModelColumn}
-
-	switch {
-	case m.tenant == "":
-		return nil, &fabric.ConfigError{Option: "tenant_id", Err: errors.New("is missing: fti_cm needs it")}
-	case m.cluster == "":
-		return nil, &fabric.ConfigError{Option: "cluster_id", Err: errors.New("is missing: fti_cm needs it")}
-	case m.column == "":
-		m.column = fabric.DefaultModelColumn
-	}
-
-	var err error
-	if m.source, err = token.New(cfg); err != nil {
+	c, err := fti.New("fti_cm", cfg, fti.Need{Option: "cluster_id", Value: cfg.ClusterID})
+	if err != nil {
 		return nil, err
 	}
 
-	if m.caller, err = fabric.NewCaller(cfg, cfg.Endpoint, m.source); err != nil {
-		return nil, err
-	}
-
-	return m, nil
+	return &Manager{c, strings.TrimSpace(cfg.ClusterID)}, nil
 }
-
-// Endpoint implements fabric.Fabric.
-func (m *Manager) Endpoint() string { return m.caller.Endpoint() }
-
-// Token implements fabric.TokenSource.
-func (m *Manager) Token(ctx context.Context) (fabric.Token, error) { return m.source.Token(ctx) }
 
 // Caps implements fabric.Fabric.
 func (m *Manager) Caps() fabric.Caps {
 	return fabric.Caps{Async: true, ReportsSerial: true, Types: []string{"gpu", "cxlmemory"}}
 }
 
-// LockKey implements fabric.Fabric: two targets for one machine would overwrite each other.
-func (m *Manager) LockKey(machine string) string {
-	return strings.ToLower(m.Endpoint() + "/" + m.tenant + "/" + fabric.MachineID(machine))
-}
-
 // Machine implements fabric.Fabric.
 func (m *Manager) Machine(ctx context.Context, id string) (fabric.Machine, error) {
-	op := "get machine " + id
-
-	id, err := fti.ID(op, id)
-	if err != nil {
-		return fabric.Machine{}, err
-	}
-
-	r := fabric.Request{Op: op, Path: m.path("v3", "/machines/", id)}
-
-	a, err := m.caller.Do(ctx, r)
-	if err != nil {
-		return fabric.Machine{}, err
-	}
-
-	seen, why := readMachine(a.Body, id, m.column)
-	if why != "" {
-		return fabric.Machine{}, m.caller.Unusable(r, a, why)
-	}
-
-	return seen, nil
+	return m.ReadMachine(ctx, id, func(op, id string) fabric.Request {
+		return fabric.Request{Op: op, Path: m.path("v3", "/machines/", id)}
+	}, func(raw []byte, id string) (fabric.Machine, string) { return readMachine(raw, id, m.Column) })
 }
 
 // Machines implements fabric.Fabric: the machines of all node groups of the cluster.
@@ -119,14 +72,14 @@ func (m *Manager) Machines(ctx context.Context) ([]fabric.Machine, error) {
 	}
 
 	if !groups.Groups.Present || groups.Groups.Odd > 0 {
-		return nil, m.caller.Unusable(r, a, "the answer has no list of node groups")
+		return nil, m.Caller.Unusable(r, a, "the answer has no list of node groups")
 	}
 
 	var ids []string
 
 	for _, g := range groups.Groups.Items {
 		if g.UUID.Trim() == "" {
-			return nil, m.caller.Unusable(r, a, "a node group has no uuid")
+			return nil, m.Caller.Unusable(r, a, "a node group has no uuid")
 		}
 
 		more, err := m.group(ctx, g.UUID.Trim())
@@ -158,7 +111,7 @@ func (m *Manager) group(ctx context.Context, uuid string) ([]string, error) {
 	}
 
 	if !group.Machines.Present && !group.Machines.Null {
-		return nil, m.caller.Unusable(r, a, "the answer has no mach_ids")
+		return nil, m.Caller.Unusable(r, a, "the answer has no mach_ids")
 	}
 
 	out := make([]string, 0, len(group.Machines.Items))
@@ -166,7 +119,7 @@ func (m *Manager) group(ctx context.Context, uuid string) ([]string, error) {
 	for _, raw := range group.Machines.Items {
 		id, err := fti.ID(r.Op, raw.Trim())
 		if err != nil {
-			return nil, m.caller.Unusable(r, a, "mach_ids holds what is no UUID")
+			return nil, m.Caller.Unusable(r, a, "mach_ids holds what is no UUID")
 		}
 
 		out = append(out, id)
@@ -177,7 +130,7 @@ func (m *Manager) group(ctx context.Context, uuid string) ([]string, error) {
 
 // ask sends a question and reads the answer, which may be wrapped in data.
 func (m *Manager) ask(ctx context.Context, r fabric.Request, into any) (fabric.Answer, error) {
-	a, err := m.caller.Do(ctx, r)
+	a, err := m.Caller.Do(ctx, r)
 	if err != nil {
 		return a, err
 	}
@@ -192,7 +145,7 @@ func (m *Manager) ask(ctx context.Context, r fabric.Request, into any) (fabric.A
 	}
 
 	if json.Unmarshal(raw, into) != nil {
-		return a, m.caller.Unusable(r, a, "the answer is no JSON object")
+		return a, m.Caller.Unusable(r, a, "the answer is no JSON object")
 	}
 
 	return a, nil
@@ -200,12 +153,12 @@ func (m *Manager) ask(ctx context.Context, r fabric.Request, into any) (fabric.A
 
 // path is the path of something in the cluster.
 func (m *Manager) path(version, below, id string) string {
-	return base + "/" + version + "/tenants/" + url.PathEscape(m.tenant) + "/clusters/" + url.PathEscape(m.cluster) + below + url.PathEscape(id)
+	return base + "/" + version + "/tenants/" + url.PathEscape(m.Tenant) + "/clusters/" + url.PathEscape(m.cluster) + below + url.PathEscape(id)
 }
 
 // resize sends a target.
 func (m *Manager) resize(ctx context.Context, op, id string, body any) error {
-	_, err := m.caller.Do(ctx, fabric.Request{
+	_, err := m.Caller.Do(ctx, fabric.Request{
 		Op: op, Method: http.MethodPost, Path: m.path("v3", "/machines/", id) + "/actions/resize", Body: body, Mutates: true,
 	})
 

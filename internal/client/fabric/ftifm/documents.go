@@ -33,7 +33,7 @@ type term struct {
 	Value    string `json:"value"`
 }
 
-func (m *Manager) term(model string) term { return term{m.column, "eq", strings.TrimSpace(model)} }
+func (m *Manager) term(model string) term { return term{m.Column, "eq", strings.TrimSpace(model)} }
 
 // String is the JSON that a query takes.
 func (t term) String() string {
@@ -135,7 +135,7 @@ func (m *Manager) one(raw []byte, id string) (fabric.Machine, string) {
 			continue
 		}
 
-		seen := doc.machine(m.column)
+		seen := doc.machine(m.Column)
 
 		// What has no devices says so with an empty list: a machine that lost the list would
 		// look like one that lost its devices.

@@ -18,18 +18,12 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/fti"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/token"
 )
 
 const base = "/fabric_manager/api/v1/machines"
 
 // Manager is one FM, seen by one tenant.
-type Manager struct {
-	source *token.Source
-	caller *fabric.Caller
-	tenant string
-	column string
-}
+type Manager struct{ fti.Client }
 
 var (
 	_ fabric.Fabric      = (*Manager)(nil)
@@ -38,35 +32,12 @@ var (
 
 // New makes the driver. It calls nobody.
 func New(cfg fabric.Config) (fabric.Fabric, error) {
-	tenant := strings.TrimSpace(cfg.TenantID)
-	if tenant == "" {
-		return nil, &fabric.ConfigError{Option: "tenant_id", Err: errors.New("is missing: fti_fm needs it")}
-	}
-
-	source, err := token.New(cfg)
+	c, err := fti.New("fti_fm", cfg)
 	if err != nil {
 		return nil, err
 	}
 
-	caller, err := fabric.NewCaller(cfg, cfg.Endpoint, source)
-	if err != nil {
-		return nil, err
-	}
-
-	column := cfg.ModelColumn
-	if column == "" {
-		column = fabric.DefaultModelColumn
-	}
-
-	return &Manager{source, caller, tenant, column}, nil
-}
-
-// Endpoint implements fabric.Fabric.
-func (m *Manager) Endpoint() string { return m.caller.Endpoint() }
-
-// Token implements fabric.TokenSource.
-func (m *Manager) Token(ctx context.Context) (fabric.Token, error) {
-	return m.source.Token(ctx)
+	return &Manager{c}, nil
 }
 
 // Caps implements fabric.Fabric.
@@ -74,47 +45,25 @@ func (m *Manager) Caps() fabric.Caps {
 	return fabric.Caps{Async: true, ReportsSerial: true, ReportsHealth: true, Types: []string{"gpu", "cxlmemory"}}
 }
 
-// LockKey implements fabric.Fabric: FM changes one machine once at a time.
-func (m *Manager) LockKey(machine string) string {
-	return strings.ToLower(m.Endpoint() + "/" + m.tenant + "/" + fabric.MachineID(machine))
-}
-
 // Machine implements fabric.Fabric.
 func (m *Manager) Machine(ctx context.Context, id string) (fabric.Machine, error) {
-	op := "get machine " + id
-
-	id, err := fti.ID(op, id)
-	if err != nil {
-		return fabric.Machine{}, err
-	}
-
-	r := m.request(op, http.MethodGet, "/"+url.PathEscape(id))
-
-	a, err := m.caller.Do(ctx, r)
-	if err != nil {
-		return fabric.Machine{}, err
-	}
-
-	seen, why := m.one(a.Body, id)
-	if why != "" {
-		return fabric.Machine{}, m.caller.Unusable(r, a, why)
-	}
-
-	return seen, nil
+	return m.ReadMachine(ctx, id, func(op, id string) fabric.Request {
+		return m.request(op, http.MethodGet, "/"+url.PathEscape(id))
+	}, m.one)
 }
 
 // Machines implements fabric.Fabric. Where the list leaves devices out, every machine is read.
 func (m *Manager) Machines(ctx context.Context) ([]fabric.Machine, error) {
 	r := m.request("list machines", http.MethodGet, "")
 
-	a, err := m.caller.Do(ctx, r)
+	a, err := m.Caller.Do(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 
 	docs, why := machinesOf(a.Body)
 	if why != "" {
-		return nil, m.caller.Unusable(r, a, why)
+		return nil, m.Caller.Unusable(r, a, why)
 	}
 
 	out := make([]fabric.Machine, len(docs))
@@ -122,13 +71,13 @@ func (m *Manager) Machines(ctx context.Context) ([]fabric.Machine, error) {
 	var bare []string
 
 	for i, doc := range docs {
-		out[i] = doc.machine(m.column)
+		out[i] = doc.machine(m.Column)
 
 		switch {
 		case out[i].ID == "":
-			return nil, m.caller.Unusable(r, a, "a machine of the list has no mach_uuid")
+			return nil, m.Caller.Unusable(r, a, "a machine of the list has no mach_uuid")
 		case doc.Resources.Odd > 0:
-			return nil, m.caller.Unusable(r, a, "the devices of machine "+out[i].ID+" cannot be read")
+			return nil, m.Caller.Unusable(r, a, "the devices of machine "+out[i].ID+" cannot be read")
 		case !doc.Resources.Present && out[i].State != fabric.Gone:
 			bare = append(bare, out[i].ID)
 		}
@@ -161,7 +110,7 @@ func (m *Manager) Free(ctx context.Context, machine, typ, model string) (fabric.
 	r.Query.Set("res_type", typ)
 	r.Query.Set("condition", m.term(model).String())
 
-	a, err := m.caller.Do(ctx, r)
+	a, err := m.Caller.Do(ctx, r)
 
 	// The call is known from one client only: a manager without it does not tell.
 	var e *fabric.Error
@@ -175,7 +124,7 @@ func (m *Manager) Free(ctx context.Context, machine, typ, model string) (fabric.
 
 	var doc any
 	if json.Unmarshal(a.Body, &doc) != nil {
-		return fabric.FreeInfo{}, m.caller.Unusable(r, a, "the answer is no JSON")
+		return fabric.FreeInfo{}, m.Caller.Unusable(r, a, "the answer is no JSON")
 	}
 
 	n, ok := countIn(doc, 0)
@@ -231,15 +180,15 @@ func (m *Manager) Detach(ctx context.Context, machine string, dev fabric.Device)
 // order sends the body that attach and detach share.
 func (m *Manager) order(ctx context.Context, op, method, id string, s spec) (fabric.Answer, error) {
 	r := m.request(op, method, "/"+url.PathEscape(id)+"/update")
-	r.Body, r.Mutates = body(m.tenant, id, s), true
+	r.Body, r.Mutates = body(m.Tenant, id, s), true
 
-	a, err := m.caller.Do(ctx, r)
+	a, err := m.Caller.Do(ctx, r)
 	if err != nil {
 		return a, err
 	}
 
 	if text := bytes.TrimSpace(a.Body); len(text) > 0 && !json.Valid(text) {
-		return a, m.caller.Unusable(r, a, "the answer is no JSON")
+		return a, m.Caller.Unusable(r, a, "the answer is no JSON")
 	}
 
 	return a, nil
@@ -247,7 +196,7 @@ func (m *Manager) order(ctx context.Context, op, method, id string, s spec) (fab
 
 func (m *Manager) request(op, method, path string) fabric.Request {
 	return fabric.Request{
-		Op: op, Method: method, Path: base + path, Query: url.Values{"tenant_uuid": {m.tenant}},
+		Op: op, Method: method, Path: base + path, Query: url.Values{"tenant_uuid": {m.Tenant}},
 		Header: http.Header{"Content-Type": {"application/json"}},
 	}
 }
