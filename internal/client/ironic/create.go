@@ -90,16 +90,8 @@ func (c *Client) postNode(ctx context.Context, create Create) (Node, error) {
 	k := call{op: "create node " + name, method: http.MethodPost, path: "nodes", id: create.UUID, body: create.body()}
 
 	a, err := c.write(ctx, k)
-	if err != nil {
-		return Node{}, err
-	}
 
-	n, ok := c.node(a.body)
-	if !ok {
-		return Node{}, c.notIronic(k, a)
-	}
-
-	return n, nil
+	return decoded(c, k, a, err, c.node)
 }
 
 func (create Create) body() map[string]any {

@@ -34,16 +34,12 @@ func (c *Client) Node(ctx context.Context, id string) (Node, error) {
 	}
 
 	a, err := c.read(ctx, k)
-	if err != nil {
-		return Node{}, err
-	}
 
-	n, ok := c.node(a.body)
-	if !ok || (isUUID(id) && !strings.EqualFold(id, n.UUID)) {
-		return Node{}, c.notIronic(k, a)
-	}
+	return decoded(c, k, a, err, func(raw []byte) (Node, bool) {
+		n, ok := c.node(raw)
 
-	return n, nil
+		return n, ok && (!isUUID(id) || strings.EqualFold(id, n.UUID))
+	})
 }
 
 // Glance returns the cheap part of a node.
@@ -56,16 +52,8 @@ func (c *Client) Glance(ctx context.Context, id string) (Glance, error) {
 	}
 
 	a, err := c.read(ctx, k)
-	if err != nil {
-		return Glance{}, err
-	}
 
-	g, ok := c.glance(a.body)
-	if !ok {
-		return Glance{}, c.notIronic(k, a)
-	}
-
-	return g, nil
+	return decoded(c, k, a, err, c.glance)
 }
 
 // node decodes a node and cleans the words in it: a driver may repeat the password that
@@ -124,16 +112,8 @@ func (c *Client) PatchNode(ctx context.Context, id string, ops []Patch) (Node, e
 	}
 
 	a, err := c.write(ctx, k)
-	if err != nil {
-		return Node{}, err
-	}
 
-	n, ok := c.node(a.body)
-	if !ok {
-		return Node{}, c.notIronic(k, a)
-	}
-
-	return n, nil
+	return decoded(c, k, a, err, c.node)
 }
 
 // DeleteNode removes a node from Ironic.

@@ -89,7 +89,7 @@ func (c *Client) CreatePort(ctx context.Context, port Port) (Port, error) {
 		}
 	}
 
-	return c.port(k, a, err)
+	return decoded(c, k, a, err, decodePort)
 }
 
 // PatchPort changes fields of a port and returns the port as it is then.
@@ -103,7 +103,7 @@ func (c *Client) PatchPort(ctx context.Context, id string, ops []Patch) (Port, e
 
 	a, err := c.write(ctx, k)
 
-	return c.port(k, a, err)
+	return decoded(c, k, a, err, decodePort)
 }
 
 // DeletePort removes a port.
@@ -118,19 +118,6 @@ func (c *Client) DeletePort(ctx context.Context, id string) error {
 	_, err = c.write(ctx, k)
 
 	return err
-}
-
-func (c *Client) port(k call, a answer, err error) (Port, error) {
-	if err != nil {
-		return Port{}, err
-	}
-
-	p, ok := decodePort(a.body)
-	if !ok {
-		return Port{}, c.notIronic(k, a)
-	}
-
-	return p, nil
 }
 
 func portPath(id string) (string, error) {

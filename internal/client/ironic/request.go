@@ -221,6 +221,22 @@ func (c *Client) exchange(ctx context.Context, k call, minor int) (answer, error
 	return answer{response.Header, body}, nil
 }
 
+// decoded is the object in the answer of a request.
+func decoded[T any](c *Client, k call, a answer, err error, decode func(raw []byte) (T, bool)) (T, error) {
+	var none T
+
+	if err != nil {
+		return none, err
+	}
+
+	found, ok := decode(a.body)
+	if !ok {
+		return none, c.notIronic(k, a)
+	}
+
+	return found, nil
+}
+
 // notIronic is a good status with a body that Ironic would not send.
 func (c *Client) notIronic(k call, a answer) error {
 	text := "answered JSON of another kind, is this Ironic?"
