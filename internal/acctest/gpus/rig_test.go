@@ -71,6 +71,10 @@ func inLab(t *testing.T, s setup, test func(w world)) {
 			s.kind = fm
 		}
 
+		if s.lab.Machines == 0 {
+			s.lab.Machines = 3
+		}
+
 		s.lab.Fabric.AddTime, s.lab.Fabric.RemoveTime = or(s.lab.Fabric.AddTime, addTime), or(s.lab.Fabric.RemoveTime, removeTime)
 
 		l := acctest.NewLab(t, s.lab)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	labfabric "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
@@ -47,9 +48,14 @@ func (r *record) all() string {
 	return r.text.String()
 }
 
+// later is when everything has happened that was under way, for instance an order whose answer
+// was lost and that is carried out late.
+const later = 15 * time.Minute
+
 // sound checks what must hold at the end of every test.
 func (w world) sound() {
 	w.t.Helper()
+	time.Sleep(later)
 
 	if all, err := w.far.Overlaps(); err != nil || len(all) > 0 {
 		w.t.Errorf("orders overlapped: %v %v", all, err)
