@@ -5,10 +5,11 @@ package device
 
 // What tests see of the machine and of placement, which are pure.
 var (
-	Next     = next
-	Place    = place
-	Victims  = victims
-	KeepOf   = keep
-	Table    = table
-	SettleAt = settleTimeLost
+	ProcessBegan = processBegan
+	Next         = next
+	Place        = place
+	Victims      = victims
+	KeepOf       = keep
+	Table        = table
+	SettleAt     = settleTimeLost
 )

@@ -28,6 +28,7 @@ type Intent struct {
 	Got         *Known    `json:"got,omitempty"` // the device that came; nil: not known yet
 	Run         string    `json:"run"`           // the run that gave the order, see [Journal]
 	PID         int       `json:"pid"`
+	Began       string    `json:"began,omitempty"` // when that process began, as its system tells; the journal fills it
 }
 
 // Known are the ids of a device that somebody knew.

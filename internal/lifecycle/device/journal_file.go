@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/google/uuid"
 )
@@ -35,6 +34,10 @@ func (j *fileJournal) Run() string { return j.run }
 func (j *fileJournal) Put(i Intent) error {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return fmt.Errorf("fabric journal: %w", err)
+	}
+
+	if i.PID == os.Getpid() {
+		i.Began = processBegan(i.PID)
 	}
 
 	raw, err := json.MarshalIndent(i, "", "  ")
@@ -125,21 +128,14 @@ func decodeIntent(raw []byte) (Intent, error) {
 	return i, nil
 }
 
-// Live implements [Journal]. A process number that was given to another process makes an
-// intent look alive; its run then ends in a wait that says so, never in a second device.
+// Live implements [Journal]. Where the system does not tell when processes began, a number that
+// was given to another process makes an intent look alive; its run then says so, and orders nothing.
 func (j *fileJournal) Live(i Intent) bool {
 	if i.Run == j.run || i.PID == os.Getpid() || i.PID <= 0 {
 		return i.Run == j.run
 	}
 
-	p, err := os.FindProcess(i.PID)
-	if err != nil {
-		return false
-	}
-
-	err = p.Signal(syscall.Signal(0))
-
-	return err == nil || errors.Is(err, fs.ErrPermission)
+	return alive(i.PID, i.Began)
 }
 
 func (j *fileJournal) path(id string) string {
