@@ -26,7 +26,6 @@ const (
 	machines = 6
 	devices  = 32
 	kind     = "A100"
-	pause    = time.Second // of an attach or a detach
 )
 
 // far is a lab that runs in a process of its own. The test looks into its memory, which all
@@ -38,8 +37,8 @@ type far struct {
 	endpoint string // http://127.0.0.1:port
 }
 
-// newFar starts a lab; it ends with the test.
-func newFar(t *testing.T) *far {
+// newFar starts a lab, in which an attach or a detach takes the given time; it ends with the test.
+func newFar(t *testing.T, pause time.Duration) *far {
 	t.Helper()
 
 	dir := t.TempDir()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -248,11 +249,11 @@ func (w *workspace) state() map[string]object {
 	return all
 }
 
-// ids are the fabric's ids of a resource's devices, sorted.
+// ids are the fabric's ids of a resource's devices, sorted; Redfish has them at the end of a path.
 func (o object) ids() []string {
 	var ids []string
 	for _, d := range o.Attributes.Devices {
-		ids = append(ids, d.ID)
+		ids = append(ids, path.Base(d.ID))
 	}
 
 	slices.Sort(ids)
