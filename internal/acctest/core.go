@@ -32,6 +32,8 @@ type Core struct {
 	Options []provider.Option
 	// Tainted says that a create failed: the next apply replaces the object.
 	Tainted bool
+	// SkipRefresh is -refresh=false.
+	SkipRefresh bool
 	// Replaces says that a plan may replace the object; it is planned only, never applied.
 	Replaces bool
 
@@ -268,7 +270,7 @@ func (c *Core) plan(ctx context.Context, config Map) (Outcome, planned) {
 		o.add(valid.Diagnostics)
 	}
 
-	if o.Errors != "" || !c.refresh(ctx, s, &o) {
+	if o.Errors != "" || !c.SkipRefresh && !c.refresh(ctx, s, &o) {
 		return o, planned{}
 	}
 

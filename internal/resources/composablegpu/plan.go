@@ -89,9 +89,10 @@ func (m model) replaces(state model) bool {
 }
 
 // touches reports whether an update has anything to do on the fabric: another size, other
-// machines, or a device that was left on its way.
+// machines, or what an earlier apply left undone. (A create that was kept has the size that
+// was planned in the state until it is refreshed.)
 func (m model) touches(ctx context.Context, state model, have []device.Record) bool {
-	return !m.Size.Equal(state.Size) || !m.sameMachines(ctx, state) || pending(have)
+	return !m.Size.Equal(state.Size) || !m.sameMachines(ctx, state) || pending(have) || m.Size.ValueInt64() != int64(attached(have))
 }
 
 // open marks as unknown what an update of devices moves.

@@ -129,7 +129,7 @@ func (r *gpuResource) foresee(ctx context.Context, m model, more int, have []dev
 		return
 	}
 
-	diags.AddAttributeWarning(pathSize, "Too few free devices for "+m.label(ctx), fmt.Sprintf("The plan attaches %s of model %s, and the fabric has %d free by now. "+
+	diags.AddAttributeWarning(pathSize, "Too few free devices for "+m.label(ctx), fmt.Sprintf("The plan attaches %s of model %s, and the fabric has %d free at the moment. "+
 		"Unless some become free before, the apply fails without attaching any.", count(more), m.Model.ValueString(), free))
 }
 

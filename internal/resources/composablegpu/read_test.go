@@ -155,6 +155,65 @@ func TestGPU_destroyOnAnotherFabric(t *testing.T) {
 	})
 }
 
+// TestGPU_verbsOnAnotherFabric change nothing, also where nothing was refreshed before.
+func TestGPU_verbsOnAnotherFabric(t *testing.T) {
+	t.Parallel()
+
+	onFarm(t, func(w world) {
+		w.apply(gpus(2))
+
+		w.SkipRefresh = true
+		state, machines := w.Dump(), w.farm.machines
+		w.farm.byHand(func() { w.farm.endpoint, w.farm.machines = "https://other.test", machines[1:] })
+
+		for name, config := range map[string]Map{"update": gpus(3), "delete": nil} {
+			if o := w.Apply(w.ctx, config); !strings.Contains(o.Errors, "another fabric") || w.Dump() != state {
+				t.Errorf("%s: %s", name, o.Errors)
+			}
+		}
+
+		// The same machines behind another address are the same fabric.
+		w.farm.byHand(func() { w.farm.machines = machines })
+
+		if o := w.Apply(w.ctx, gpus(1)); o.Errors != "" || len(w.devices()) != 1 {
+			t.Errorf("another address: %s", o.Errors)
+		}
+
+		// A machine that is gone for certain takes its devices along.
+		w.farm.byHand(func() { w.farm.endpoint, w.farm.machines = "https://fabric.test", machines[1:] })
+
+		if o := w.Apply(w.ctx, nil); o.Errors != "" || w.Exists() || o.Warnings == "" {
+			t.Errorf("gone: %s / %s", o.Errors, o.Warnings)
+		}
+	})
+}
+
+// TestGPU_keptCreateGoesOnWithoutRefresh has a state with the size that was planned.
+func TestGPU_keptCreateGoesOnWithoutRefresh(t *testing.T) {
+	t.Parallel()
+
+	onFarm(t, func(w world) {
+		w.farm.onAttach = func(n int) error {
+			if n > 1 {
+				return refused
+			}
+
+			return nil
+		}
+
+		config := gpus(2, Map{"on_partial": "keep", "on_create_failure": "keep"})
+		if o := w.Apply(w.ctx, config); o.Errors != "" || w.Get("size") != int64(2) || len(w.devices()) != 1 {
+			t.Fatalf("%v: %s", w.State(), o.Errors)
+		}
+
+		w.farm.onAttach, w.SkipRefresh = nil, true
+
+		if o := w.Apply(w.ctx, config); o.Action != "update" || o.Errors != "" || len(w.devices()) != 2 || w.Get("state") != "Running" {
+			t.Errorf("%q, %v: %s", o.Action, w.devices(), o.Errors)
+		}
+	})
+}
+
 // TestGPU_refreshTouchesNoHost asks the host only where it is told to.
 func TestGPU_refreshTouchesNoHost(t *testing.T) {
 	t.Parallel()
