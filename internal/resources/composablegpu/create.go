@@ -103,7 +103,7 @@ func (m model) stands(ctx context.Context, res device.Result, how string) [2]str
 
 // advice says what a replacement costs after a failed create, and how to go on instead.
 func advice(devices []device.Record) string {
-	return "Terraform marks the resource as tainted: the next apply detaches " + count(len(devices)) + ", whatever uses them, and attaches all anew, which takes the fabric " +
+	return "Terraform marks the resource as tainted: the next apply detaches " + count(len(devices)) + " and attaches all anew, which takes the fabric " +
 		"from seconds to minutes a device. To go on from here instead, run `terraform untaint` with the address shown above, then apply: the plan is an update in place that attaches only what is missing."
 }
 

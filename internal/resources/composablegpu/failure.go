@@ -29,30 +29,34 @@ type report struct {
 
 // errors makes the report errors.
 func (r report) errors(diags *diag.Diagnostics) {
-	for _, f := range r.failures {
-		summary, detail := r.words(f)
-
-		if at, ok := blame(f.Err); ok {
-			diags.AddAttributeError(at, summary, detail)
-		} else {
+	r.each(func(at path.Path, summary, detail string) {
+		if at.Equal(path.Empty()) {
 			diags.AddError(summary, detail)
+		} else {
+			diags.AddAttributeError(at, summary, detail)
 		}
-	}
-
-	if r.closing[0] != "" {
-		diags.AddError(r.closing[0], r.closing[1])
-	}
+	})
 }
 
 // warnings makes the report warnings: the resource is kept as it is.
 func (r report) warnings(diags *diag.Diagnostics) {
+	r.each(func(_ path.Path, summary, detail string) { diags.AddWarning(summary, detail) })
+}
+
+// each says what failed. One failure says itself what follows from it; several leave that to
+// a last diagnostic.
+func (r report) each(say func(at path.Path, summary, detail string)) {
 	for _, f := range r.failures {
 		summary, detail := r.words(f)
-		diags.AddWarning(summary, detail)
+		if len(r.failures) == 1 && r.closing[1] != "" {
+			detail += "\n" + r.closing[1]
+		}
+
+		say(blame(f.Err), summary, detail)
 	}
 
-	if r.closing[0] != "" {
-		diags.AddWarning(r.closing[0], r.closing[1])
+	if len(r.failures) != 1 && r.closing[0] != "" {
+		say(path.Empty(), r.closing[0], r.closing[1])
 	}
 }
 
@@ -82,8 +86,8 @@ func (r report) words(f *device.Failure) (summary, detail string) {
 	return summary, b.String()
 }
 
-// blame is the attribute that decides about a failure, where one does.
-func blame(err error) (path.Path, bool) {
+// blame is the attribute that decides about a failure; empty: none does.
+func blame(err error) path.Path {
 	for _, one := range []struct {
 		reason error
 		at     path.Path
@@ -97,11 +101,11 @@ func blame(err error) (path.Path, bool) {
 		{fabric.ErrCapacity, pathSize},
 	} {
 		if errors.Is(err, one.reason) {
-			return one.at, true
+			return one.at
 		}
 	}
 
-	return path.Empty(), false
+	return path.Empty()
 }
 
 // interrupted reports whether the user asked Terraform to stop.
