@@ -28,7 +28,7 @@ type Need struct{ Option, Value string }
 func New(driver string, cfg fabric.Config, more ...Need) (Client, error) {
 	for _, n := range append([]Need{{"tenant_id", cfg.TenantID}}, more...) {
 		if strings.TrimSpace(n.Value) == "" {
-			return Client{}, &fabric.ConfigError{Option: n.Option, Err: errors.New("is missing: " + driver + " needs it")}
+			return Client{}, &fabric.ConfigError{Option: n.Option, Err: errors.New("missing, and " + driver + " needs it")}
 		}
 	}
 

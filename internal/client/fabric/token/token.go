@@ -64,7 +64,7 @@ func New(cfg fabric.Config) (*Source, error) {
 
 	for option, value := range map[string]string{"auth.realm": auth.Realm, "auth.username": auth.Username, "auth.password": auth.Password} {
 		if strings.TrimSpace(value) == "" {
-			return nil, &fabric.ConfigError{Option: option, Err: errors.New("is missing: the manager's token service needs it")}
+			return nil, &fabric.ConfigError{Option: option, Err: errors.New("missing, and the manager's token service needs it")}
 		}
 	}
 
