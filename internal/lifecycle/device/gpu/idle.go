@@ -15,7 +15,7 @@ import (
 func Idle(ctx context.Context, ops Ops, ids []string) (map[string]bool, error) {
 	idle := make(map[string]bool, len(ids))
 	for _, id := range ids {
-		if onlyUUID(id) != "" {
+		if isUUID(id) {
 			idle[id] = true
 		}
 	}
@@ -23,6 +23,12 @@ func Idle(ctx context.Context, ops Ops, ids []string) (map[string]bool, error) {
 	present, err := ops.Present(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for GPUs on %s: %w", ops.Name(), err)
+	}
+
+	for _, id := range ids {
+		if has(present, id) {
+			idle[id] = true // a UUID without "GPU-" in front
+		}
 	}
 
 	if len(present) == 0 { // then there may be no driver to ask

@@ -19,17 +19,20 @@ type place struct {
 
 // locate finds a GPU by its UUID, else by its address.
 func locate(ctx context.Context, ops Ops, t Target) (place, error) {
-	t.ID = onlyUUID(t.ID)
-	nowhere := place{gpu: GPU{UUID: t.ID, Minor: -1}}
-
 	all, err := known(ctx, ops, t.ID)
-	if err != nil {
-		return nowhere, err
+	last := len(all) <= 1
+
+	if g, ok := find(all, t.ID); ok && err == nil {
+		return place{gpu: g, found: true, last: last}, nil
 	}
 
-	last := len(all) <= 1
-	if g, ok := find(all, t.ID); ok {
-		return place{gpu: g, found: true, last: last}, nil
+	if !isUUID(t.ID) {
+		t.ID = "" // what no GPU shows may be a serial number of the fabric
+	}
+
+	nowhere := place{gpu: GPU{UUID: t.ID, Minor: -1}}
+	if err != nil {
+		return nowhere, err
 	}
 
 	bus, ok := NormalBusID(t.BusID)

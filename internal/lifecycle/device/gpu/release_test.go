@@ -349,6 +349,8 @@ func TestRelease_withoutUUID(t *testing.T) {
 	}{
 		"the fabric gave none":         {target: gpu.Target{BusID: "00000000:1F:00.0"}},
 		"the fabric gave a serial":     {target: gpu.Target{ID: "S-0001", BusID: busA}},
+		"the fabric left out GPU-":     {target: gpu.Target{ID: strings.TrimPrefix(uuidA, "GPU-")}},
+		"and the address is another's": {target: gpu.Target{ID: strings.TrimPrefix(uuidA, "GPU-"), BusID: busB}},
 		"the driver needs a push":      {set: func(s *sim) { s.cards[0].initialised = false }, target: gpu.Target{ID: uuidA}},
 		"the driver cannot initialise": {set: dead, target: gpu.Target{ID: uuidA, BusID: busA}},
 		"and no address is known":      {set: dead, target: gpu.Target{ID: uuidA}, fails: true},

@@ -65,8 +65,6 @@ func (b Before) isNew(g GPU) bool {
 // A GPU that the driver has not initialised yet has no UUID: it is made to, and looked at
 // again in the same call.
 func See(ctx context.Context, ops Ops, id string, before Before) (Sight, error) {
-	id = onlyUUID(id)
-
 	sight, fresh, err := glance(ctx, ops, id, before)
 	if sight.Visible || !fresh || ctx.Err() != nil {
 		return sight, err
@@ -130,15 +128,13 @@ func keep(err error) error {
 	return nil
 }
 
-// pick finds the GPU with a UUID, or the only new one.
+// pick finds the GPU with a UUID, or, where the id need not be one, the only new one.
 func pick(all []GPU, id string, before Before) (GPU, string) {
-	if id != "" {
-		for _, g := range all {
-			if sameUUID(g.UUID, id) {
-				return g, ""
-			}
-		}
+	if g, ok := find(all, id); ok {
+		return g, ""
+	}
 
+	if isUUID(id) {
 		return GPU{Minor: -1}, fmt.Sprintf("no GPU %s among the %d of the host", id, len(all))
 	}
 
@@ -222,14 +218,12 @@ func has(all []GPU, id string) bool {
 	return ok
 }
 
-// onlyUUID is an id if it is a GPU's UUID: some fabrics tell a serial number of their own.
-func onlyUUID(id string) string {
-	if !strings.HasPrefix(strings.ToUpper(id), "GPU-") {
-		return ""
-	}
+// isUUID reports whether an id is for certain a GPU's UUID: some fabrics tell a serial number
+// of their own, and some the UUID without what nvidia-smi prints in front.
+func isUUID(id string) bool { return bareUUID(id) != strings.ToLower(id) }
 
-	return id
-}
+// bareUUID is a UUID in lower case without "GPU-".
+func bareUUID(id string) string { return strings.TrimPrefix(strings.ToLower(id), "gpu-") }
 
 // sameUUID compares UUIDs of GPUs, whose letters some tools print in upper case.
-func sameUUID(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
+func sameUUID(a, b string) bool { return a != "" && bareUUID(a) == bareUUID(b) }

@@ -29,6 +29,9 @@ func TestSee(t *testing.T) {
 	}{
 		"by its UUID":                   {id: uuidA, before: onlyB, want: seenA, visible: true},
 		"by its UUID in capitals":       {id: strings.ToUpper(uuidA), before: onlyB, want: seenA, visible: true},
+		"by its UUID without GPU-":      {id: strings.TrimPrefix(uuidA, "GPU-"), before: onlyB, want: seenA, visible: true},
+		"without GPU-, after a resume":  {id: strings.TrimPrefix(uuidA, "GPU-"), want: seenA, visible: true},
+		"a UUID that no GPU shows":      {id: "dddddddd-0000-4000-8000-000000000004", before: onlyB, want: seenA, visible: true},
 		"by its UUID after a resume":    {id: uuidA, want: seenA, visible: true},
 		"the new one":                   {before: onlyB, want: seenA, visible: true},
 		"a serial of the fabric":        {id: "S-0001", before: onlyB, want: seenA, visible: true},
@@ -101,10 +104,11 @@ func TestOGPU13_victims(t *testing.T) {
 	s.persistenced = true // holds all of them, and is no work
 	s.cards[1].apps = []string{"train", "train"}
 
+	bareB, bareC := strings.TrimPrefix(uuidB, "GPU-"), strings.TrimPrefix(uuidC, "GPU-")
 	gone := "GPU-dddddddd-0000-4000-8000-000000000004"
 
-	got, err := gpu.Idle(t.Context(), s, []string{uuidA, strings.ToUpper(uuidB), uuidC, gone, "S-0001"})
-	if want := (map[string]bool{uuidA: true, strings.ToUpper(uuidB): false, uuidC: true, gone: true}); err != nil || !maps.Equal(got, want) {
+	got, err := gpu.Idle(t.Context(), s, []string{uuidA, strings.ToUpper(uuidB), uuidC, gone, "S-0001", bareB, bareC})
+	if want := (map[string]bool{uuidA: true, strings.ToUpper(uuidB): false, uuidC: true, gone: true, bareB: false, bareC: true}); err != nil || !maps.Equal(got, want) {
 		t.Errorf("idle %v, error %v", got, err)
 	}
 
