@@ -55,6 +55,7 @@ type attempt struct {
 	shown    bool
 	rescan   time.Time // when the host was last told to look
 	released bool
+	unfit    bool // the device goes whatever the host says: see takeBack
 
 	before  []Known
 	chosen  *fabric.Device

@@ -127,10 +127,12 @@ func arrivalStep(s Sight) string {
 	}
 }
 
-// takeBack detaches a device that arrived unfit: leaving it would leak it.
+// takeBack detaches a device that arrived unfit: leaving it would leak it. The host may have
+// taken the device at once, so it is told to let go; nothing that it says keeps the device there.
 func (r *Run) takeBack(ctx context.Context, a *attempt, f *Failure) {
 	// The lock of the machine is held already.
-	if r.detachLocked(ctx, a.host, a.record, nil) {
+	back := &attempt{run: r, host: a.host, goal: GoalGone, record: a.record, recorded: true, node: a.host.Node, unfit: true}
+	if r.leave(ctx, back) {
 		f.Advice = "It was detached again. " + f.Advice
 	}
 }
@@ -189,12 +191,12 @@ func (r *Run) detachOne(ctx context.Context, h Host, d Record) {
 	}
 	defer unlock()
 
-	r.detachLocked(ctx, h, d, h.Node)
+	r.leave(ctx, &attempt{run: r, host: h, goal: GoalGone, record: d, recorded: true, node: h.Node})
 }
 
-// detachLocked takes one device away; the caller holds the machine's lock.
-func (r *Run) detachLocked(ctx context.Context, h Host, d Record, node Node) bool {
-	a := &attempt{run: r, host: h, goal: GoalGone, record: d, recorded: true, node: node}
+// leave takes one device away; the caller holds the machine's lock.
+func (r *Run) leave(ctx context.Context, a *attempt) bool {
+	h, d := a.host, a.record
 	err := a.drive(ctx, r.Wanted.Limits.Detach)
 
 	r.warn(a.warnings...)
