@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	labfabric "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
@@ -76,6 +77,8 @@ func (w world) sound() {
 	}
 
 	for i := range machine.DefaultCount {
+		w.wake(i)
+
 		if s := w.node(i); len(s.Surprises) > 0 {
 			w.t.Errorf("machine %d lost devices in use: %v", i, s.Surprises)
 		}
@@ -167,6 +170,27 @@ func (w world) outputs() map[string]string {
 	}
 
 	return out
+}
+
+// wake lets a system notice what became of its devices, if anybody ever was there.
+func (w world) wake(i int) {
+	w.t.Helper()
+
+	if len(w.node(i).Commands) == 0 || w.node(i).Unreachable {
+		return
+	}
+
+	name := machine.Name(i) + ".lab"
+
+	h, err := remote.New(remote.Config{Host: name, PrivateKey: w.lab.SSHKey(), HostKey: w.lab.HostKey(name), Dial: w.lab.Dial})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+
+	defer h.Close()
+
+	// Of a host that is not what it was nothing is known.
+	_, _ = h.Run(w.ctx, remote.Command{Args: []string{"true"}})
 }
 
 // node is the state of a machine's system.

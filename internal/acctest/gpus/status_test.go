@@ -118,6 +118,21 @@ func TestOGPU02_critical(t *testing.T) {
 		})
 	}
 
+	t.Run("11.9 critical on arrival goes, although its host cannot let go", func(t *testing.T) {
+		t.Parallel()
+
+		inLab(t, setup{rough: true}, func(w world) {
+			w.edit(func(d *hardware.Device) { d.OpStatus = "2" })
+			w.system(0, func(s *node.State) { s.FailDrain = true })
+
+			if o := w.fails(gpus(1, nodes(0)), "critical", "detached again"); !strings.Contains(o.Warnings, "goes without a drain") {
+				t.Errorf("warnings: %s", o.Warnings)
+			}
+
+			w.count(0)
+		})
+	})
+
 	t.Run("11.9 critical on arrival is kept, as on_unhealthy says", func(t *testing.T) {
 		t.Parallel()
 
