@@ -46,6 +46,10 @@ func (n *cxlNode) Remember(ctx context.Context) (err error) {
 // See implements [Node]. The device id of CXL memory is its serial.
 func (n *cxlNode) See(ctx context.Context, r Record) (Record, bool, error) {
 	s, err := cxl.See(ctx, n.ops, serial(r), n.before)
+	if err == nil && !s.Visible && r.DeviceID == "" && r.Serial != "" {
+		s, err = cxl.See(ctx, n.ops, "", n.before) // the fabric may mean the number of the board
+	}
+
 	if err != nil {
 		return r, false, cxlError(err)
 	}
@@ -64,7 +68,7 @@ func (n *cxlNode) Rescan(ctx context.Context) error { return cxlError(n.ops.Resc
 
 // Release implements [Node]. Memory that is in use stays: there is no way to force it.
 func (n *cxlNode) Release(ctx context.Context, r Record, _ bool) (err error) {
-	n.released, err = cxl.Release(ctx, n.ops, cxl.Target{Serial: serial(r)})
+	n.released, err = cxl.Release(ctx, n.ops, cxl.Target{Serial: serial(r), Unproved: r.DeviceID == ""})
 
 	return cxlError(err)
 }

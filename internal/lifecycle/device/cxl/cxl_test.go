@@ -210,6 +210,7 @@ func TestRelease_nothingIsDone(t *testing.T) {
 		"not there":                   {target: cxl.Target{Serial: "0x99"}, absent: true},
 		"nothing known of it":         {absent: true},
 		"another has its name":        {target: cxl.Target{Serial: "0x99", Name: "mem0"}, want: cxl.ErrCommand},
+		"a serial that none showed":   {target: cxl.Target{Serial: "0xB99", Unproved: true}, want: cxl.ErrCommand},
 		"no serial of a host":         {target: cxl.Target{Serial: "S-0001"}, want: cxl.ErrCommand},
 		"nor is a UUID one":           {target: cxl.Target{Serial: "d0000000-0000-4000-8000-000000000001"}, want: cxl.ErrCommand},
 		"spread over several devices": {set: func(h *host) { h.answers["cxl-regions mem0"] = said("region region0 ram 0x1 2\n") }, target: cxl.Target{Name: "mem0"}, want: cxl.ErrInUse},

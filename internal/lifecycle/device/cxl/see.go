@@ -27,6 +27,8 @@ type Sight struct {
 type Target struct {
 	Serial string // as the host showed it ([Sight]), which may not be what the fabric calls so; may be empty
 	Name   string // may be empty
+	// Unproved says that no host has shown the serial yet: it may be that of a board.
+	Unproved bool
 }
 
 // Remember looks at a host before a device is attached.
@@ -93,7 +95,7 @@ func Release(ctx context.Context, ops Ops, t Target) (Released, error) {
 // taken away while it is in use takes the host with it.
 func doubtful(all []Memory, t Target) bool {
 	if t.Name == "" {
-		return len(all) > 0 && t.Serial != "" && !isSerial(t.Serial)
+		return len(all) > 0 && t.Serial != "" && (t.Unproved || !isSerial(t.Serial))
 	}
 
 	return slices.ContainsFunc(all, func(m Memory) bool { return m.Name == t.Name })
