@@ -127,6 +127,10 @@ func (k *killed) cut(p phase, m moment, s strike) {
 		k.t.Errorf("an interrupted %s ends well:\n%s", verb, r.out)
 	}
 
+	if !hit && r.code != 0 {
+		k.t.Errorf("an undisturbed %s fails:\n%s", verb, r.out)
+	}
+
 	for name, o := range k.state() {
 		if o.Status != "" {
 			k.t.Errorf("after %s the resource of %s is %s:\n%s", s.name, name, o.Status, r.out)
