@@ -70,7 +70,7 @@ func TestDevices_isOneForAll(t *testing.T) {
 		t.Errorf("the second is %v, %v", other, err)
 	}
 
-	if one.Fabric.Endpoint() != "https://f.test" || one.Journal != nil || network.n.Load() != 0 || one.Poll != 7*time.Second {
+	if one.Fabric.Endpoint() != "https://f.test#tenant=t" || one.Journal != nil || network.n.Load() != 0 || one.Poll != 7*time.Second {
 		t.Errorf("%s after %d requests, journal %v", one.Fabric.Endpoint(), network.n.Load(), one.Journal)
 	}
 
@@ -133,7 +133,7 @@ func TestLab_isOneForAllFarSides(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if desk.Fabric.Endpoint() != lab.FabricEndpoint || desk.Journal == nil {
+	if !strings.HasPrefix(desk.Fabric.Endpoint(), lab.FabricEndpoint+"#tenant=") || desk.Journal == nil {
 		t.Errorf("fabric at %s, journal %v", desk.Fabric.Endpoint(), desk.Journal)
 	}
 

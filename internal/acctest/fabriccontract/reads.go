@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
 	labfabric "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
@@ -283,6 +284,10 @@ func power(r *rig) {
 }
 
 func names(r *rig) {
+	if fabric.Address(r.f.Endpoint()) != lab.FabricEndpoint {
+		r.Errorf("the address of %s is %s", r.f.Endpoint(), fabric.Address(r.f.Endpoint()))
+	}
+
 	if r.f.Endpoint() == "" || r.f.LockKey(id(0)) == "" || r.f.LockKey(id(0)) != r.f.LockKey(strings.ToUpper(id(0))) {
 		r.Errorf("%q, %q, %q", r.f.Endpoint(), r.f.LockKey(id(0)), r.f.LockKey(strings.ToUpper(id(0))))
 	}

@@ -160,12 +160,7 @@ func (c *Caller) exchange(ctx context.Context, r Request) (Answer, error) {
 
 	var began atomic.Bool
 
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-
-	request, err := c.request(httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { began.Store(true) },
-	}), r)
+	request, err := c.request(ctx, r)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -176,6 +171,13 @@ func (c *Caller) exchange(ctx context.Context, r Request) (Answer, error) {
 		}
 	}
 
+	// The time of the request begins here: a login has one of its own.
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	request = request.WithContext(httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { began.Store(true) },
+	}))
 	secret := c.secret.and(proofs(request.Header, r.Form)...)
 	start := time.Now()
 	response, err := client.Do(request)

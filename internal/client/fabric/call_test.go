@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
@@ -153,4 +155,33 @@ func TestDo_redirectsAreNotFollowed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// slowLogin takes its time, as a token service under load does.
+type slowLogin struct{ takes time.Duration }
+
+func (s slowLogin) Authorize(context.Context, *http.Request) error {
+	time.Sleep(s.takes)
+
+	return nil
+}
+
+func (slowLogin) Refused(context.Context) bool { return false }
+
+func TestDo_aSlowLoginTakesNoTimeFromTheRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		far := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if end, ok := r.Context().Deadline(); !ok || time.Until(end) != 10*time.Second {
+				t.Errorf("the request ends in %s", time.Until(end))
+			}
+
+			w.WriteHeader(http.StatusNoContent)
+		})
+		c := callerOf(t, fabric.Config{Transport: inProcess{far}, RequestTimeout: 10 * time.Second}, "h", slowLogin{time.Minute})
+
+		if _, err := c.Do(t.Context(), read); err != nil {
+			t.Error(err)
+		}
+	})
 }

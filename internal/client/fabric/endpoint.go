@@ -26,6 +26,31 @@ func MachineID(s string) string {
 	return strings.TrimSpace(s)
 }
 
+// Scoped names the part of a manager that one tenant sees, or one tenant's cluster: the ids
+// are its fragment. Without ids it is the address itself.
+func Scoped(address, tenant, cluster string) string {
+	var parts []string
+
+	for _, p := range []struct{ name, id string }{{"tenant", tenant}, {"cluster", cluster}} {
+		if id := strings.ToLower(strings.TrimSpace(p.id)); id != "" {
+			parts = append(parts, p.name+"="+url.QueryEscape(id))
+		}
+	}
+
+	if len(parts) == 0 {
+		return address
+	}
+
+	return address + "#" + strings.Join(parts, "&")
+}
+
+// Address is where requests go of what [Fabric.Endpoint] names.
+func Address(endpoint string) string {
+	address, _, _ := strings.Cut(endpoint, "#")
+
+	return address
+}
+
 // NormalEndpoint turns the spellings of an address (host, host:port, [v6]:port, URL with an
 // optional base path) into https://host[:port][/base], without a slash at the end. Plain HTTP
 // is taken only where plain says so. The error names no option: the same rules hold for

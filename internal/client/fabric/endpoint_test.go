@@ -75,3 +75,20 @@ func TestMachineID(t *testing.T) {
 		}
 	}
 }
+
+func TestScoped_saysWhoseManagerItIs(t *testing.T) {
+	t.Parallel()
+
+	for want, ids := range map[string][2]string{
+		"https://h":                             {},
+		"https://h#tenant=aa-1":                 {" AA-1 ", ""},
+		"https://h#tenant=t&cluster=c":          {"T", "C"},
+		"https://h#tenant=a%26cluster%3Db":      {"a&cluster=b", ""},
+		"https://h#tenant=t&cluster=c%23x+y%3D": {"t", "c#x y="},
+	} {
+		got := fabric.Scoped("https://h", ids[0], ids[1])
+		if got != want || fabric.Address(got) != "https://h" {
+			t.Errorf("%q is %q, at %q", ids, got, fabric.Address(got))
+		}
+	}
+}

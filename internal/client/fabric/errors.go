@@ -12,7 +12,7 @@ import (
 // The kinds of failure that a caller can tell apart with errors.Is.
 var (
 	ErrNotFound  = errors.New("not found")                      // the manager says that it has no such machine or device
-	ErrBusy      = errors.New("busy")                           // the manager does something else: nothing was done, ask again
+	ErrBusy      = errors.New("busy")                           // the manager does something else; see [NothingDone] of a 503
 	ErrCapacity  = errors.New("no free device")                 // nothing was done
 	ErrAuth      = errors.New("not authorised")                 // nothing was done
 	ErrRefused   = errors.New("refused")                        // nothing was done, and asking again does not help
@@ -71,7 +71,10 @@ func (e *Error) Is(target error) bool { return e.Kind == target }
 // Unwrap returns what is below.
 func (e *Error) Unwrap() error { return e.Err }
 
-// NothingDone reports whether an error of an order says for sure that nothing was done.
+// NothingDone reports whether an error of an order says that nothing was done. Of [ErrBusy]
+// that is as certain as the status is: 409, 423 and 429 are the manager's, but a 503 may come
+// from a gateway in front of it, after the order went through. Whoever orders again after a
+// 503 has to look first.
 func NothingDone(err error) bool {
 	for _, kind := range []error{ErrNotFound, ErrBusy, ErrCapacity, ErrAuth, ErrRefused, ErrUnsent, ErrConfig} {
 		if errors.Is(err, kind) {

@@ -12,7 +12,9 @@ import "context"
 // one exception: an answer 401 means that nothing was done, so it is repeated once with a new token.
 // Errors are [*Error] with one of the Err… kinds; those that may pass are marked with wait.Transient.
 type Fabric interface {
-	// Endpoint names the far side; it is recorded with each resource.
+	// Endpoint names the far side; it is recorded with each resource. Where a manager answers
+	// each tenant (and cluster) on its own, the fragment says which: with another one "no such
+	// machine" means nothing. [Address] is the part that requests go to.
 	Endpoint() string
 	// Machine reads one machine with its devices, in as few requests as the API allows.
 	// ErrNotFound is returned only when the manager itself says that it has no such machine.
@@ -34,8 +36,16 @@ type Fabric interface {
 
 // Tasks is what a fabric offers whose orders are jobs with a name.
 type Tasks interface {
-	// Task asks how a job stands.
+	// Task asks how a job stands. A job that the manager does not know (any more) is no error:
+	// it comes back as a [Task] without an ID.
 	Task(ctx context.Context, id string) (Task, error)
+}
+
+// Closer is what a fabric offers that holds something at its manager, such as a session.
+type Closer interface {
+	// Close gives it back, as well as it can: what is not given back ends by itself some time.
+	// The fabric may be used again afterwards, and is then as it was at first.
+	Close(ctx context.Context) error
 }
 
 // Caps is what a manager can do.
@@ -68,7 +78,7 @@ type TaskState int
 
 // The states of a job.
 const (
-	TaskRunning   TaskState = iota // or unknown to the manager by now
+	TaskRunning   TaskState = iota // also of a job that the manager no longer knows: see [Task]
 	TaskDone                       // says nothing of the devices: look
 	TaskFailed                     // the manager gave up
 	TaskSuspended                  // the manager waits for a person
@@ -76,7 +86,7 @@ const (
 
 // Task is a job of the manager.
 type Task struct {
-	ID    string
+	ID    string // empty: the manager no longer knows the job, so nobody should wait for it; State says nothing
 	State TaskState
 	Text  string // the manager's words
 }

@@ -103,17 +103,20 @@ func (e *tokenResource) token(ctx context.Context) (fabric.Token, string, error)
 		return fabric.Token{}, "", err
 	}
 
+	// A token is for all that is at the address: whose machines are meant is the caller's to say.
+	address := fabric.Address(desk.Fabric.Endpoint())
+
 	source, ok := desk.Fabric.(fabric.TokenSource)
 	if !ok {
-		return fabric.Token{}, "", fmt.Errorf("the manager at %s: %w", desk.Fabric.Endpoint(), errNoTokens)
+		return fabric.Token{}, "", fmt.Errorf("the manager at %s: %w", address, errNoTokens)
 	}
 
 	token, err := source.Token(ctx)
 	if err != nil {
-		return fabric.Token{}, "", fmt.Errorf("ask %s for a token: %w", desk.Fabric.Endpoint(), err)
+		return fabric.Token{}, "", fmt.Errorf("ask %s for a token: %w", address, err)
 	}
 
-	return token, desk.Fabric.Endpoint(), nil
+	return token, address, nil
 }
 
 // failure turns an error into words for people.

@@ -31,14 +31,15 @@ func TestNew_everyDriverIsMadeWithoutACall(t *testing.T) {
 			t.Parallel()
 
 			f, err := drivers.New(fabric.Config{
-				Type: name, Endpoint: "fabric.example", TenantID: "t", ClusterID: "c", CACertFile: "/nowhere/ca.pem",
+				Type: name, Endpoint: "fabric.example", TenantID: " T", ClusterID: "C ", CACertFile: "/nowhere/ca.pem",
 				Auth: fabric.Auth{Username: "u", Password: "p"}, Transport: nobody{t},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			if f.Endpoint() != "https://fabric.example" || f.LockKey("m") == "" || len(f.Caps().Types) == 0 {
+			want := map[string]string{"fti_fm": "#tenant=t", "fti_cm": "#tenant=t&cluster=c"}[name]
+			if f.Endpoint() != "https://fabric.example"+want || fabric.Address(f.Endpoint()) != "https://fabric.example" || f.LockKey("m") == "" || len(f.Caps().Types) == 0 {
 				t.Errorf("got %s, %s, %+v", f.Endpoint(), f.LockKey("m"), f.Caps())
 			}
 		})

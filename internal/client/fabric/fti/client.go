@@ -18,7 +18,8 @@ type Client struct {
 	Tenant string
 	Column string // of a specification: it holds the model
 
-	source *token.Source
+	cluster string // of CM
+	source  *token.Source
 }
 
 // Need is an option that a driver cannot do without.
@@ -47,11 +48,22 @@ func New(driver string, cfg fabric.Config, more ...Need) (Client, error) {
 		column = fabric.DefaultModelColumn
 	}
 
-	return Client{caller, strings.TrimSpace(cfg.TenantID), column, source}, nil
+	return Client{Caller: caller, Tenant: strings.TrimSpace(cfg.TenantID), Column: column, source: source}, nil
 }
 
-// Endpoint implements fabric.Fabric.
-func (c Client) Endpoint() string { return c.Caller.Endpoint() }
+// Within is the client of one cluster.
+func (c Client) Within(cluster string) Client {
+	c.cluster = strings.TrimSpace(cluster)
+
+	return c
+}
+
+// Cluster is the id of the cluster; empty where the manager has none.
+func (c Client) Cluster() string { return c.cluster }
+
+// Endpoint implements fabric.Fabric. Both managers answer for the tenant (and the cluster)
+// that asks, so that with another one all machines look gone.
+func (c Client) Endpoint() string { return fabric.Scoped(c.Caller.Endpoint(), c.Tenant, c.cluster) }
 
 // Token implements fabric.TokenSource.
 func (c Client) Token(ctx context.Context) (fabric.Token, error) { return c.source.Token(ctx) }
@@ -59,7 +71,7 @@ func (c Client) Token(ctx context.Context) (fabric.Token, error) { return c.sour
 // LockKey implements fabric.Fabric: FM changes one machine once at a time, and two targets of
 // CM for one machine would overwrite each other.
 func (c Client) LockKey(machine string) string {
-	return strings.ToLower(c.Endpoint() + "/" + c.Tenant + "/" + fabric.MachineID(machine))
+	return strings.ToLower(c.Caller.Endpoint() + "/" + c.Tenant + "/" + fabric.MachineID(machine))
 }
 
 // ReadMachine asks for one machine. The second result of read says what is wrong with an answer.

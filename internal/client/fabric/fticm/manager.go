@@ -23,11 +23,7 @@ import (
 const base = "/cluster_manager/cluster_autoscaler"
 
 // Manager is one CM, seen by one tenant and one cluster.
-type Manager struct {
-	fti.Client
-
-	cluster string
-}
+type Manager struct{ fti.Client }
 
 var (
 	_ fabric.Fabric      = (*Manager)(nil)
@@ -41,7 +37,7 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 		return nil, err
 	}
 
-	return &Manager{c, strings.TrimSpace(cfg.ClusterID)}, nil
+	return &Manager{c.Within(cfg.ClusterID)}, nil
 }
 
 // Caps implements fabric.Fabric.
@@ -153,7 +149,7 @@ func (m *Manager) ask(ctx context.Context, r fabric.Request, into any) (fabric.A
 
 // path is the path of something in the cluster.
 func (m *Manager) path(version, below, id string) string {
-	return base + "/" + version + "/tenants/" + url.PathEscape(m.Tenant) + "/clusters/" + url.PathEscape(m.cluster) + below + url.PathEscape(id)
+	return base + "/" + version + "/tenants/" + url.PathEscape(m.Tenant) + "/clusters/" + url.PathEscape(m.Cluster()) + below + url.PathEscape(id)
 }
 
 // resize sends a target.
