@@ -37,7 +37,7 @@ func (d *capacityDataSource) Configure(_ context.Context, req datasource.Configu
 	value.Offered("The data source metal3_fabric_capacity", req.ProviderData, &d.services, &resp.Diagnostics)
 }
 
-// Read asks one machine of each fabric for what it could get.
+// Read asks one machine of each fabric for what it could get, or every machine where each has counts of its own.
 func (d *capacityDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m model
 
@@ -74,5 +74,5 @@ func (d *capacityDataSource) look(ctx context.Context, m model) ([]capacity, err
 		return nil, err
 	}
 
-	return free(ctx, desk.Fabric, machines, m.kind(), m.models())
+	return ask(ctx, desk.Fabric, machines, m.kind(), m.models())
 }

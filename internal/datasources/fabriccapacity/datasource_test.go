@@ -85,6 +85,42 @@ func TestCapacity_asksOneMachineOfEachFabric(t *testing.T) {
 	}
 }
 
+func TestCapacity_countsOfOneMachineAreAskedOfEach(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		change func(*providertest.Fabric)
+		models []any
+		want   string
+		free   int
+	}{
+		"machines with specifications": {
+			func(f *providertest.Fabric) { f.All[3].Specs = []fabric.Spec{{ID: "s"}} },
+			[]any{"A100"}, "f1:m1:gpu:A100:3 f1:m2:gpu:A100:3 f2:m3:gpu:A100:3", 3,
+		},
+		"limits that only an answer shows": {
+			func(*providertest.Fabric) {},
+			[]any{"A100", "H100"}, "f1:m1:gpu:A100:3 pool:m1:gpu:H100:<nil> f1:m2:gpu:A100:3 pool:m2:gpu:H100:<nil> f2:m3:gpu:A100:3 pool:m3:gpu:H100:<nil>", 10,
+		},
+		"machines of no known fabric": {
+			func(f *providertest.Fabric) { f.All[2].FabricID, f.All[3].FabricID = "", "" },
+			[]any{"A100"}, "<nil>:m2:gpu:A100:3 <nil>:m1:gpu:A100:3 f2:m3:gpu:A100:3", 3,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			f := manager()
+			c.change(f)
+
+			got, _, errs := read(t, f, block{"models": c.models})
+			if errs != "" || got != c.want || f.Calls("Free") != c.free {
+				t.Errorf("got %q, want %q, after %d requests: %s", got, c.want, f.Calls("Free"), errs)
+			}
+		})
+	}
+}
+
 func TestCapacity_facts(t *testing.T) {
 	t.Parallel()
 

@@ -28,8 +28,8 @@ type capacity struct {
 	machineID string
 }
 
-// machines are those to ask on behalf of: the one that was named, else one of each fabric.
-// Counts are of a fabric: those of two of its machines are the same devices.
+// machines are all that may be asked on behalf of: the one that was named, else those that
+// exist, by fabric.
 func machines(ctx context.Context, f fabric.Fabric, id string) ([]fabric.Machine, error) {
 	if id != "" {
 		one, err := f.Machine(ctx, id)
@@ -46,20 +46,47 @@ func machines(ctx context.Context, f fabric.Fabric, id string) ([]fabric.Machine
 	}
 
 	all = fabricvalue.Present(all)
+	slices.SortStableFunc(all, func(a, b fabric.Machine) int { return cmp.Compare(a.FabricID, b.FabricID) })
+
+	return all, nil
+}
+
+// ofEach is one machine of each fabric, as counts are of a fabric: those of two of its
+// machines are the same devices. Where a machine has specifications (CM), the counts are its
+// own, and a machine of no known fabric shares them with nobody that we know.
+func ofEach(all []fabric.Machine) []fabric.Machine {
+	if slices.ContainsFunc(all, func(m fabric.Machine) bool { return len(m.Specs) > 0 }) {
+		return all
+	}
+
 	// A machine in trouble may not be answered for: it is the last to ask.
-	slices.SortStableFunc(all, func(a, b fabric.Machine) int { return cmp.Compare(trouble(a), trouble(b)) })
+	byTrouble := slices.Clone(all)
+	slices.SortStableFunc(byTrouble, func(a, b fabric.Machine) int { return cmp.Compare(trouble(a), trouble(b)) })
 
 	var out []fabric.Machine
 
-	for _, m := range all {
-		if !slices.ContainsFunc(out, func(o fabric.Machine) bool { return strings.EqualFold(o.FabricID, m.FabricID) }) {
+	for _, m := range byTrouble {
+		if m.FabricID == "" || !slices.ContainsFunc(out, func(o fabric.Machine) bool { return strings.EqualFold(o.FabricID, m.FabricID) }) {
 			out = append(out, m)
 		}
 	}
 
 	slices.SortStableFunc(out, func(a, b fabric.Machine) int { return cmp.Compare(a.FabricID, b.FabricID) })
 
-	return out, nil
+	return out
+}
+
+// ask asks one machine of each fabric, and all of them where an answer turns out to be of the
+// specification of one.
+func ask(ctx context.Context, f fabric.Fabric, all []fabric.Machine, typ string, models []string) ([]capacity, error) {
+	some := ofEach(all)
+
+	got, err := free(ctx, f, some, typ, models)
+	if err != nil || len(some) == len(all) || !slices.ContainsFunc(got, func(c capacity) bool { return c.free.HasLimits }) {
+		return got, err
+	}
+
+	return free(ctx, f, all, typ, models)
 }
 
 func trouble(m fabric.Machine) int {

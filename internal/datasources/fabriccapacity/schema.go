@@ -42,12 +42,12 @@ func (m model) models() []string { return value.GoStrings(m.Models) }
 func (d *capacityDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Tells how many devices of some models a composable fabric could still give. The counts are of a whole fabric: machines of " +
-			"one fabric share them. They are those of the moment, and somebody else may take a device before you do.",
+			"one fabric share them. Only of a manager that gives each machine limits of its own (`fti_cm`) they are of one machine. They are those of the moment, and somebody else may take a device before you do.",
 		Attributes: map[string]schema.Attribute{
 			"machine_id": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "Ask on behalf of this machine; also as `fsas-cdi://` and the id. Without it, one machine of each fabric is asked " +
-					"for, which tells all there is.",
+					"for, which tells all there is; and each machine where the manager gives it limits of its own, or does not tell its fabric.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"type": schema.StringAttribute{
@@ -55,14 +55,14 @@ func (d *capacityDataSource) Schema(_ context.Context, _ datasource.SchemaReques
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"models": schema.ListAttribute{
-				Required: true, ElementType: types.StringType, MarkdownDescription: "Models, as the manager spells them. Each costs one request for each fabric.",
+				Required: true, ElementType: types.StringType, MarkdownDescription: "Models, as the manager spells them. Each costs one request for each machine that is asked for.",
 				Validators: []validator.List{
 					listvalidator.SizeAtLeast(1), listvalidator.UniqueValues(), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
 				},
 			},
 			"capacities": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "One for each fabric and model: by fabric, then in the order of `models`.",
+				MarkdownDescription: "One for each fabric (or machine, see `machine_id`) and model: by fabric, then in the order of `models`.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: capacityAttributes()},
 			},
 		},
@@ -79,7 +79,7 @@ func capacityAttributes() map[string]schema.Attribute {
 
 	return map[string]schema.Attribute{
 		"fabric_id":  text("The fabric, or pool; null where the manager does not tell."),
-		"machine_id": text("Machine on whose behalf was asked."),
+		"machine_id": text("Machine on whose behalf was asked; `free` is its own where `max` is not null."),
 		"type":       text("Type of the devices."),
 		"model":      text("Model of the devices."),
 		"known": schema.BoolAttribute{
