@@ -42,6 +42,7 @@ var phases = []phase{
 // resources, at moments spread over the work of the fabric, each in one of five ways. Whatever
 // happens, the next apply reaches the same target, and not by one order more than needed.
 func TestKill_createGrowShrinkDestroy(t *testing.T) {
+	t.Parallel()
 	long(t)
 
 	var struck, missed atomic.Int32
@@ -215,6 +216,7 @@ func difference(there map[string][]string, sizes [machines]int) (n int) {
 // TestKill_withoutAJournal kills a create that wrote nothing down: the next apply takes
 // nothing that it cannot prove to be its own, unless it is told to.
 func TestKill_withoutAJournal(t *testing.T) {
+	t.Parallel()
 	long(t)
 
 	w := newWorkspace(t, newFar(t, time.Second), "fti_fm")

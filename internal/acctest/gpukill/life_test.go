@@ -21,6 +21,7 @@ const gpuPause = 200 * time.Millisecond
 // TestSSHD_aWholeLife has GPUs come and go on a host behind a real sshd, by a user who needs
 // sudo: seen, used, held, drained, removed.
 func TestSSHD_aWholeLife(t *testing.T) {
+	t.Parallel()
 	long(t)
 
 	f := newFar(t, gpuPause)
@@ -155,6 +156,7 @@ func (h *host) hold(c remote.Host, file string) (release func()) {
 // TestSSHD_hostsThatGetNothing: whatever is wrong with a host is found out before a device is
 // attached to it, and said in words that help.
 func TestSSHD_hostsThatGetNothing(t *testing.T) {
+	t.Parallel()
 	long(t)
 
 	f := newFar(t, gpuPause)
@@ -216,6 +218,7 @@ func TestSSHD_hostsThatGetNothing(t *testing.T) {
 
 // TestSSHD_cutShort ends provider and host in the middle of what is done on the host.
 func TestSSHD_cutShort(t *testing.T) {
+	t.Parallel()
 	long(t)
 
 	f := newFar(t, gpuPause)

@@ -55,8 +55,6 @@ func long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("this is the short run")
 	}
-
-	t.Parallel()
 }
 
 // once does a thing for the first test that needs it; the others get what came of it.
@@ -95,7 +93,7 @@ var providerDir = once(func(t *testing.T) string {
 		t.Fatal(err)
 	}
 
-	if err := os.WriteFile(filepath.Join(dir, "terraform-provider-metal3"), content, 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(dir, "terraform-provider-metal3"), content, 0o700); err != nil {
 		t.Fatal(err)
 	}
 
