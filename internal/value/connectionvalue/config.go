@@ -97,16 +97,22 @@ func fill(cfg *remote.Config, m BastionModel, defaults remote.Config, diags *dia
 		cfg.PrivateKey, cfg.PrivateKeyFile, cfg.Passphrase = defaults.PrivateKey, defaults.PrivateKeyFile, defaults.Passphrase
 	}
 
-	cfg.Password = cmp.Or(m.Password.ValueString(), defaults.Password)
-
 	cfg.HostKey, cfg.KnownHostsFile, cfg.InsecureHostKey = m.HostKey.ValueString(), m.KnownHostsFile.ValueString(), m.InsecureHostKey.ValueBool()
 	if cfg.HostKey == "" && cfg.KnownHostsFile == "" && !cfg.InsecureHostKey {
 		cfg.HostKey, cfg.KnownHostsFile = defaults.HostKey, defaults.KnownHostsFile
 	}
 
+	// Whoever answers where no host key is verified would be told a password that many hosts
+	// share; a key or an agent tell nothing.
+	cfg.Password = m.Password.ValueString()
+	if !cfg.InsecureHostKey {
+		cfg.Password = cmp.Or(cfg.Password, defaults.Password)
+	}
+
 	if cfg.InsecureHostKey {
 		diags.AddWarning("Host key of "+cfg.Host+" is not verified", "Anybody between this machine and "+cfg.Host+
-			" can read and change what is sent, and run what is meant for the host. Give the key in host_key, or a known_hosts_file, instead of insecure_host_key.")
+			" can read and change what is sent, and run what is meant for the host. Give the key in host_key, or a known_hosts_file, instead of insecure_host_key. "+
+			"A password of the provider's ssh block is not sent to it.")
 	}
 }
 

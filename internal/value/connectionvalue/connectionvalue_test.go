@@ -137,6 +137,25 @@ func TestConfig(t *testing.T) {
 			remote.Config{Type: "ssh", Host: "h", InsecureHostKey: true},
 			"Host key of h is not verified",
 		},
+		"whoever answers is not told the password of the defaults": {
+			values{"host": s("h"), "private_key": s("PEM"), "insecure_host_key": types.BoolValue(true), "bastion": bastion(values{"host": s("b")})},
+			remote.Config{Password: "dp", HostKey: "k"},
+			remote.Config{
+				Type: "ssh", Host: "h", PrivateKey: "PEM", InsecureHostKey: true, Bastion: &remote.Config{Type: "ssh", Host: "b", Password: "dp", HostKey: "k"},
+			},
+			"Host key of h is not verified",
+		},
+		"nor through a bastion that anybody may be": {
+			values{"host": s("h"), "bastion": bastion(values{"host": s("b"), "insecure_host_key": types.BoolValue(true)})},
+			remote.Config{Password: "dp", HostKey: "k"},
+			remote.Config{Type: "ssh", Host: "h", Password: "dp", HostKey: "k", Bastion: &remote.Config{Type: "ssh", Host: "b", InsecureHostKey: true}},
+			"Host key of b is not verified",
+		},
+		"a password of its own is": {
+			values{"host": s("h"), "password": s("p"), "insecure_host_key": types.BoolValue(true)},
+			remote.Config{Password: "dp"}, remote.Config{Type: "ssh", Host: "h", Password: "p", InsecureHostKey: true},
+			"Host key of h is not verified",
+		},
 		"this machine needs nothing": {
 			values{"type": s("local"), "sudo": types.BoolValue(true)}, defaults, remote.Config{Type: "local", Sudo: true, Timeout: time.Minute}, "",
 		},

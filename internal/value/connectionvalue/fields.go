@@ -44,7 +44,7 @@ func fields() map[string]field {
 			sensitive: true, bastion: true,
 		},
 		"private_key_file": {about: "File with the private key (PEM), on the machine that runs Terraform.", bastion: true},
-		"password":         {about: "Password. It is in the state: a key is better.", sensitive: true, bastion: true},
+		"password":         {about: "Password. It is in the state: a key is better. Default: `ssh.password` of the provider, but not together with `insecure_host_key`.", sensitive: true, bastion: true},
 		"agent":            {kind: truth, about: "Ask the SSH agent of `SSH_AUTH_SOCK`. Default: as `ssh.agent` of the provider.", bastion: true},
 		"host_key": {
 			about:   "The host's public key or keys, one a line, as in `known_hosts` or in `/etc/ssh/ssh_host_ed25519_key.pub`. Any other key is refused.",
