@@ -11,13 +11,28 @@ import (
 	"strings"
 )
 
+// form is the form of an error answer.
+type form int
+
+const (
+	formNone form = iota
+	formFTI
+	formRedfish
+	formShort
+	formPlain
+)
+
 // said is what the body of an error answer says.
 type said struct {
-	code  string
-	text  string
-	ours  bool // it has the form in which a fabric manager words its errors
-	html  bool
-	empty bool
+	code string
+	text string
+	form form
+	ids  []string // of messages (Redfish)
+
+	status bool // the body says it too (FTI)
+	ours   bool // it has the form in which a fabric manager words its errors
+	html   bool
+	empty  bool
 }
 
 // body is the union of the forms in which managers, their mocks and proxies word errors.
@@ -67,8 +82,9 @@ func readError(body []byte) said {
 		return said{text: string(body[:min(len(body), rawLimit)])}
 	}
 
-	for _, form := range []func(errorBody) (said, bool){ftiForm, redfishForm, shortForm, plainForm} {
-		if s, ok := form(b); ok {
+	for i, read := range []func(errorBody) (said, bool){ftiForm, redfishForm, shortForm, plainForm} {
+		if s, ok := read(b); ok {
+			s.form = []form{formFTI, formRedfish, formShort, formPlain}[i]
 			s.ours = s.ours && b.APIVersion == "" && (b.Timestamp == "" || b.Path == "")
 
 			return s
@@ -85,7 +101,7 @@ func ftiForm(b errorBody) (said, bool) {
 		return said{}, false
 	}
 
-	return said{code: in.Code.Trim(), text: in.Message.Trim(), ours: true}, true
+	return said{code: in.Code.Trim(), text: in.Message.Trim(), status: NumberOf(string(b.Status)).Known, ours: true}, true
 }
 
 // redfishForm is {"error":{"code":"Base.1.8.…","message":…,"@Message.ExtendedInfo":[…]}}.
@@ -95,7 +111,7 @@ func redfishForm(b errorBody) (said, bool) {
 		return said{}, false
 	}
 
-	s := said{code: in.Code.Trim(), text: in.Message.Trim()}
+	s := said{code: in.Code.Trim(), text: in.Message.Trim(), ids: []string{in.Code.Trim()}}
 	// OpenStack has numbers as codes there, and titles.
 	s.ours = s.code != "" && in.Title == "" && !NumberOf(s.code).Known
 
@@ -105,6 +121,8 @@ func redfishForm(b errorBody) (said, bool) {
 		if id := e.ID.Trim(); id != "" && (s.code == "" || strings.HasSuffix(s.code, ".GeneralError")) {
 			s.code, s.ours = id, true
 		}
+
+		s.ids = append(s.ids, e.ID.Trim())
 
 		if text := e.Text.Trim(); text != "" && text != s.text {
 			more = append(more, text)

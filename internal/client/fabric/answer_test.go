@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -71,6 +72,9 @@ func TestOGPU07_errorBodies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
+			// Words of a manager that do not say that a machine is missing.
+			other := name == "OAuth" || name == "Redfish, general" || name == "Redfish, info as string"
+
 			c := caller(t, nil, func(w http.ResponseWriter, r *http.Request) {
 				status, _ := strconv.Atoi(r.URL.Query().Get("status"))
 				w.WriteHeader(status)
@@ -83,7 +87,7 @@ func TestOGPU07_errorBodies(t *testing.T) {
 					_, err := c.Do(t.Context(), r)
 
 					kind := want.ours
-					if !d.ours {
+					if !d.ours || other && status == http.StatusNotFound {
 						kind = map[bool]error{true: want.order, false: want.read}[r.Mutates]
 					}
 
@@ -202,6 +206,61 @@ func TestDo_longAnswers(t *testing.T) {
 	for r, kind := range map[*fabric.Request]error{&read: fabric.ErrNotFabric, &order: fabric.ErrUnknown} {
 		if _, err := c.Do(t.Context(), *r); !errors.Is(err, kind) || !strings.Contains(err.Error(), "8 MiB") {
 			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestDo_notFoundIsTheManagersWord: a state loses what is "not found", and 404 is also what
+// routers and gateways say, in JSON as well.
+func TestDo_notFoundIsTheManagersWord(t *testing.T) {
+	t.Parallel()
+
+	nobody := []fabric.Dialect{}
+
+	for body, of := range map[string][]fabric.Dialect{
+		`{"status":404,"detail":{"code":"E020404","message":"x"}}`:                                                       {fabric.FTI},
+		`{"status":"404","detail":{"code":"E1"}}`:                                                                        {fabric.FTI},
+		`{"error":"machine not found"}`:                                                                                  {fabric.FTI},
+		`{"error":"machine not found","mach_uuid":"x"}`:                                                                  {fabric.FTI},
+		`{"error":"Device d7 was not found."}`:                                                                           {fabric.FTI},
+		`{"error":"not_found","message":"no such machine"}`:                                                              {fabric.FTI},
+		`{"code":"E404001","message":"no such device"}`:                                                                  {fabric.CDIM},
+		`{"error":{"code":"Base.1.8.ResourceMissingAtURI","message":"x"}}`:                                               {fabric.Redfish},
+		`{"error":{"code":"iLO.0.10.ExtendedInfo","@Message.ExtendedInfo":[{"MessageId":"Base.1.4.ResourceNotFound"}]}}`: {fabric.Redfish},
+
+		`{"error":"HTTP 404 Not Found"}`: nobody,
+		`{"error":"RESTEASY003210: Could not find resource for full path: https://x/y/machine not found"}`: nobody,
+		`{"error":"404 page not found"}`:                                  nobody,
+		`{"error":"Not Found","message":"Route GET:/machines not found"}`: nobody,
+		`{"error":"no route"}`:                                            nobody,
+		`{"error":"not_found"}`:                                           nobody,
+		`{"error":"resource not found"}`:                                  nobody,
+		`{"detail":{"code":"not_found","message":"x"}}`:                   nobody,
+		`{"status":404,"detail":{"message":"x"}}`:                         nobody,
+		`{"code":"5","message":"Not Found"}`:                              nobody,
+		`{"code":"NOT_FOUND","message":"no such route"}`:                  nobody,
+		`{"code":"E404001"}`:                                              nobody,
+		`{"error":{"code":"NotFound","message":"x"}}`:                     nobody,
+		`{"error":{"code":"404","message":"x"}}`:                          nobody,
+		`{"error":{"code":"Base.1.8.ActionNotSupported","message":"x"}}`:  nobody,
+		`{"apiVersion":"v1","status":404,"detail":{"code":"E1"}}`:         nobody,
+	} {
+		for _, d := range []fabric.Dialect{fabric.FTI, fabric.CDIM, fabric.Redfish} {
+			c, err := fabric.NewCaller(fabric.Config{Transport: inProcess{answers(http.StatusNotFound, body)}}, "h", nil, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			kind := fabric.ErrNotFabric
+			if slices.Contains(of, d) {
+				kind = fabric.ErrNotFound
+			}
+
+			for _, r := range []fabric.Request{read, order} {
+				if _, err := c.Do(t.Context(), r); !errors.Is(err, kind) {
+					t.Errorf("%s to %s (dialect %d): %v, want %v", body, r.Op, d, err, kind)
+				}
+			}
 		}
 	}
 }

@@ -58,11 +58,14 @@ type Caller struct {
 	auth   Authorizer
 	secret redactor
 	lazy   lazyClient
+
+	dialects []Dialect
 }
 
 // NewCaller makes a caller for an address as [NormalEndpoint] returns it. It calls nobody and
-// reads no file. Without auth requests carry no proof.
-func NewCaller(cfg Config, base string, auth Authorizer) (*Caller, error) {
+// reads no file. Without auth requests carry no proof. The dialects are those in which
+// [ErrNotFound] may come; without one it comes in any.
+func NewCaller(cfg Config, base string, auth Authorizer, dialects ...Dialect) (*Caller, error) {
 	base, err := NormalEndpoint(base, cfg.AllowPlainHTTP)
 	if err != nil {
 		return nil, &ConfigError{"endpoint", err}
@@ -76,7 +79,9 @@ func NewCaller(cfg Config, base string, auth Authorizer) (*Caller, error) {
 		cfg.MutateTimeout = DefaultMutateTimeout
 	}
 
-	return &Caller{cfg: cfg, base: base, auth: auth, secret: newRedactor(cfg.Auth.Password, cfg.Auth.ClientSecret)}, nil
+	return &Caller{
+		cfg: cfg, base: base, auth: auth, secret: newRedactor(cfg.Auth.Password, cfg.Auth.ClientSecret), dialects: dialects,
+	}, nil
 }
 
 // Endpoint is the address without a slash at its end.

@@ -61,7 +61,7 @@ func (c *Caller) kind(r Request, a Answer, s said) error {
 	case http.StatusRequestTimeout, http.StatusTooEarly:
 		return ErrUnknown
 	case http.StatusNotFound:
-		if s.ours {
+		if s.lacks(c.dialects) {
 			return ErrNotFound
 		}
 

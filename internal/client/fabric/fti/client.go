@@ -38,7 +38,7 @@ func New(driver string, cfg fabric.Config, more ...Need) (Client, error) {
 		return Client{}, err
 	}
 
-	caller, err := fabric.NewCaller(cfg, cfg.Endpoint, source)
+	caller, err := fabric.NewCaller(cfg, cfg.Endpoint, source, fabric.FTI)
 	if err != nil {
 		return Client{}, err
 	}

@@ -51,11 +51,11 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 	auth := authorizer(cfg.Auth)
 	d := &driver{endpoint: strings.TrimSuffix(endpoint, basePath)} // one name, however it was spelled
 
-	if d.config, err = fabric.NewCaller(cfg, d.endpoint+basePath, auth); err != nil {
+	if d.config, err = fabric.NewCaller(cfg, d.endpoint+basePath, auth, fabric.CDIM); err != nil {
 		return nil, fmt.Errorf("configuration manager: %w", err)
 	}
 
-	if d.layout, err = fabric.NewCaller(cfg, strings.TrimSuffix(orders, basePath)+basePath, auth); err != nil {
+	if d.layout, err = fabric.NewCaller(cfg, strings.TrimSuffix(orders, basePath)+basePath, auth, fabric.CDIM); err != nil {
 		return nil, fmt.Errorf("layout-apply: %w", err)
 	}
 

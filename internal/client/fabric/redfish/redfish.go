@@ -74,7 +74,7 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 	var auth fabric.Authorizer
 
 	if cfg.Auth.Username != "" { // without one the service is open, as Sunfish's is
-		alone, err := fabric.NewCaller(cfg, endpoint, nil)
+		alone, err := fabric.NewCaller(cfg, endpoint, nil, fabric.Redfish)
 		if err != nil {
 			return nil, fmt.Errorf("redfish: %w", err)
 		}
@@ -82,7 +82,7 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 		auth = newLogin(alone, cfg.Auth)
 	}
 
-	caller, err := fabric.NewCaller(cfg, endpoint, auth)
+	caller, err := fabric.NewCaller(cfg, endpoint, auth, fabric.Redfish)
 	if err != nil {
 		return nil, fmt.Errorf("redfish: %w", err)
 	}

@@ -51,8 +51,8 @@ func (s system) machine(name string) fabric.Machine {
 // system finds a machine by its Id, UUID or path. The path that a name led to is remembered,
 // and the name is compared again at every read.
 //
-// Not found is what the service itself says: of a path or an Id that it does not have, or by
-// a complete list of systems without it. An empty list says nothing of that kind.
+// Not found is what a complete list of systems without it says, whatever was answered at its
+// path: 404 is also what a proxy says. An empty list says nothing of that kind.
 func (d *driver) system(ctx context.Context, l *look, s service, name string) (system, error) {
 	name = fabric.MachineID(name)
 	if name == "" {
@@ -64,9 +64,10 @@ func (d *driver) system(ctx context.Context, l *look, s service, name string) (s
 			return system{}, refuse(l.op, fabric.ErrNotFound, "%q is no path of a service", name)
 		}
 
-		r, err := l.get(ctx, local(name))
-
-		return system{r}, err
+		// A path that leads elsewhere is none of the list's, so nothing else would find it.
+		if r, err := l.get(ctx, local(name)); err == nil || !unknownRoute(err) {
+			return system{r}, err
+		}
 	}
 
 	d.mu.Lock()
@@ -74,7 +75,7 @@ func (d *driver) system(ctx context.Context, l *look, s service, name string) (s
 	d.mu.Unlock()
 
 	// Nearly all services use the Id as the last part of the path.
-	r, err := l.get(ctx, cmp.Or(path, s.systems+"/"+url.PathEscape(name)))
+	r, err := l.get(ctx, cmp.Or(local(name), path, s.systems+"/"+url.PathEscape(name)))
 
 	switch {
 	case err == nil && (system{r}).is(name):
