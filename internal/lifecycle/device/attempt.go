@@ -51,6 +51,8 @@ type attempt struct {
 	record   Record // valid where recorded
 	recorded bool
 
+	yields string // the order of another run that comes first; empty: none
+
 	node     Node // nil: the host is not asked
 	shown    bool
 	rescan   time.Time // when the host was last told to look
@@ -62,11 +64,13 @@ type attempt struct {
 	intent  Intent
 	asked   Asked
 	maybe   bool // see Facts.MaybeDone
+	rested  bool // the pause after being turned away is over
 	times   int
 	busy    int // times turned away in a row
 	refusal error
 	hint    fabric.Hint
 
+	looked     time.Time // when the machine was last looked at
 	quietSince time.Time
 	quietReads int
 	arrived    time.Time
@@ -82,7 +86,7 @@ func (a *attempt) drive(ctx context.Context, limit time.Duration) error {
 
 	// The bound is generous on purpose: the table ends the attempt by its own limits, with
 	// words. This one only keeps a bug from waiting for ever.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*limit+a.run.Wanted.Limits.Visible+5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*limit+a.run.Wanted.Limits.Visible+a.run.Wanted.Limits.Drain+5*time.Minute)
 	defer cancel()
 
 	_, err := lifecycle.Drive[look, Step](ctx, a, look{})
@@ -149,7 +153,7 @@ func (a *attempt) failed(s Sight, seen look) error {
 	switch s {
 	case WasRefused:
 		return a.refusal
-	case Several, SomeoneElse:
+	case Several:
 		why = append(why, "candidates: "+ids(seen.fresh)+"; none was taken")
 	case Critical, HealthUntold:
 		why = append(why, fmt.Sprintf("the fabric says %q", a.record.HealthRaw))
@@ -160,6 +164,10 @@ func (a *attempt) failed(s Sight, seen look) error {
 	case Nothing, AnswerLost:
 		if a.asked == Accepted {
 			why = append(why, "the fabric accepted the order, and "+a.nothing())
+		}
+	case OutOfTime:
+		if a.yields != "" {
+			why = append(why, a.yields)
 		}
 	case JobSuspended:
 		why = append(why, seen.task.Text)
@@ -179,7 +187,7 @@ func (a *attempt) failed(s Sight, seen look) error {
 		err = fmt.Errorf("%w: %s", err, strings.Join(why, "; "))
 	}
 
-	if s != Several && s != SomeoneElse && a.refusal != nil && !a.recorded || a.goal == GoalGone && a.refusal != nil {
+	if s != Several && a.refusal != nil && !a.recorded || a.goal == GoalGone && a.refusal != nil {
 		err = errors.Join(err, a.refusal)
 	}
 

@@ -15,13 +15,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
-// off reports whether the fabric says that the machine is powered off: nothing runs on it then.
-func (c Candidate) off() bool { return c.Status == statusOff }
-
-// statusOff stands in for the status of a machine that is powered off; see [Candidate.off].
-const statusOff = "powered off"
-
-// candidates looks at all hosts, and goes on from what unfinished runs left on them.
+// candidates looks at all hosts.
 func (r *Run) candidates(ctx context.Context) ([]Candidate, error) {
 	w := r.Wanted
 	out := make([]Candidate, len(w.Hosts))
@@ -34,7 +28,8 @@ func (r *Run) candidates(ctx context.Context) ([]Candidate, error) {
 
 	for i, err := range errs {
 		if err != nil {
-			out[i] = Candidate{Host: w.Hosts[i], Problem: err.Error()}
+			// What is ours there counts all the same: it ties the others to its host.
+			out[i] = Candidate{Host: w.Hosts[i], Problem: err.Error(), Kept: r.kept(w.Hosts[i])}
 			failed++
 		}
 	}
@@ -49,7 +44,7 @@ func (r *Run) candidates(ctx context.Context) ([]Candidate, error) {
 // candidate looks at one host.
 func (r *Run) candidate(ctx context.Context, h Host) (Candidate, error) {
 	w := r.Wanted
-	c := Candidate{Host: h}
+	c := Candidate{Host: h, Kept: r.kept(h)}
 
 	m, err := r.fresh(ctx, h.MachineID)
 	if errors.Is(err, fabric.ErrNotFound) {
@@ -62,14 +57,8 @@ func (r *Run) candidate(ctx context.Context, h Host) (Candidate, error) {
 		return c, err
 	}
 
-	if m, err = r.recover(ctx, h, m); err != nil {
-		return c, err
-	}
-
-	c.State, c.Status = m.State, m.Status
-	if m.Power == fabric.PowerOff && m.State == fabric.Ready {
-		c.Status = statusOff
-	}
+	r.saw(m)
+	c.State, c.Power, c.Status = m.State, m.Power, m.Status
 
 	for _, d := range m.Devices {
 		c.Models = append(c.Models, d.Model)
@@ -99,16 +88,27 @@ func (r *Run) candidate(ctx context.Context, h Host) (Candidate, error) {
 	return c, nil
 }
 
-// sortDevices splits the devices of the kind into ours, strangers and broken ones.
-func (r *Run) sortDevices(c *Candidate, m fabric.Machine) {
+// kept counts our devices on a host.
+func (r *Run) kept(h Host) int {
 	r.mu.Lock()
-	ours := slices.Clone(r.result.Devices)
-	r.mu.Unlock()
+	defer r.mu.Unlock()
 
+	n := 0
+
+	for _, d := range r.result.Devices {
+		if SameMachine(d.MachineID, h.MachineID) {
+			n++
+		}
+	}
+
+	return n
+}
+
+// sortDevices finds the devices of the kind that are not ours: strangers and broken ones.
+func (r *Run) sortDevices(c *Candidate, m fabric.Machine) {
 	for _, d := range m.Of(r.Wanted.Type, r.Wanted.Model) {
 		switch {
-		case slices.ContainsFunc(ours, func(o Record) bool { return o.device().Same(d) }):
-			c.Kept++
+		case r.isOurs(d):
 		case d.Phase == fabric.AddFailed || d.Phase == fabric.RemoveFailed:
 			r.warn(fmt.Sprintf("Device %s on %s is in a failed state (%s) and is not ours: it is left alone.", d.FabricID, c.Host.Label(), orNone(d.Reason)))
 		default:
@@ -117,13 +117,6 @@ func (r *Run) sortDevices(c *Candidate, m fabric.Machine) {
 	}
 
 	slices.SortFunc(c.Extra, func(a, b fabric.Device) int { return strings.Compare(a.FabricID, b.FabricID) })
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	for _, d := range c.Extra {
-		r.result.Unmanaged = append(r.result.Unmanaged, d.FabricID)
-	}
 }
 
 // patience is how long a look that changes nothing is repeated.
@@ -138,14 +131,4 @@ func (r *Run) fresh(ctx context.Context, id string) (m fabric.Machine, err error
 	})
 
 	return m, err
-}
-
-// claimed tells whether another resource has claimed a kind on a machine.
-func (d *Desk) claimed(machineID, typ, model, id string) (other string, taken bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-
-	first, ok := d.claims[strings.ToLower(machineID+"/"+typ+"/"+model)]
-
-	return first, ok && first != id
 }

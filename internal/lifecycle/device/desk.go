@@ -53,7 +53,7 @@ func (d *Desk) claim(machineID, typ, model, id string) (other string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	key := strings.ToLower(machineID + "/" + typ + "/" + model)
+	key := kindOn(machineID, typ, model)
 	if first, taken := d.claims[key]; taken && first != id {
 		return first, false
 	}
@@ -61,6 +61,21 @@ func (d *Desk) claim(machineID, typ, model, id string) (other string, ok bool) {
 	d.claims[key] = id
 
 	return "", true
+}
+
+// claimed tells whether another resource has claimed a kind on a machine.
+func (d *Desk) claimed(machineID, typ, model, id string) (other string, taken bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	first, ok := d.claims[kindOn(machineID, typ, model)]
+
+	return first, ok && first != id
+}
+
+// kindOn names a kind of devices on a machine. Models are told apart by case, as devices are.
+func kindOn(machineID, typ, model string) string {
+	return strings.ToLower(machineID+"/"+typ) + "/" + strings.TrimSpace(model)
 }
 
 // release forgets the claims of a resource.

@@ -8,5 +8,5 @@
 // out by looking, and what was ordered is written down before it is ordered, so that
 // neither a lost answer nor a killed run leaves a device that nobody knows.
 //
-// machine.go decides for one device, place.go for all devices of a resource; [Run] does it.
+// machine.go decides for one device, machine_place.go for all devices of a resource; [Run] does it.
 package device

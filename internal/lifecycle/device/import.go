@@ -31,7 +31,7 @@ type ImportID struct {
 // ParseImportID reads an import id. A model may contain slashes; a Redfish path is a fabric
 // id that begins with one.
 func ParseImportID(id string) (ImportID, error) {
-	machine, rest, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(id), "fsas-cdi://"), "/")
+	machine, rest, ok := strings.Cut(fabric.MachineID(strings.TrimSpace(id)), "/")
 	if !ok || machine == "" || rest == "" {
 		return ImportID{}, errors.New("must be <machine_id>/<type>/<model> or <machine_id>/<fabric_device_id>[,<fabric_device_id>…]")
 	}
@@ -81,7 +81,11 @@ func (d *Desk) Import(ctx context.Context, id ImportID) (Found, error) {
 		return Found{}, fmt.Errorf("machine %s is no more (status %s): %w", id.Machine, m.Status, fabric.ErrNotFound)
 	}
 
-	found := FoundOn(m, id.Type, id.Model)
+	found := Found{Type: id.Type, Model: id.Model, Machine: m}
+	if len(id.Devices) == 0 {
+		found = FoundOn(m, id.Type, id.Model)
+	}
+
 	h := Host{MachineID: m.ID}
 
 	for _, want := range id.Devices {
@@ -93,6 +97,10 @@ func (d *Desk) Import(ctx context.Context, id ImportID) (Found, error) {
 		if len(found.Devices) > 0 && !dev.Is(found.Type, found.Model) {
 			return Found{}, fmt.Errorf("device %s is a %s %s and the ones before it are %s %s: one resource has devices of one type and model",
 				want, dev.Type, dev.Model, found.Type, found.Model)
+		}
+
+		if dev.Type != GPU && dev.Type != CXLMemory || dev.Model == "" {
+			return Found{}, fmt.Errorf("device %s is of type %q and model %q: only %s and %s of a known model can be managed", want, dev.Type, dev.Model, GPU, CXLMemory)
 		}
 
 		found.Type, found.Model = dev.Type, dev.Model

@@ -26,9 +26,11 @@ type Intent struct {
 	Task        string    `json:"task,omitempty"`
 	At          time.Time `json:"at"`
 	Got         *Known    `json:"got,omitempty"` // the device that came; nil: not known yet
-	Run         string    `json:"run"`           // the run that gave the order, see [Journal]
+	GotAt       time.Time `json:"got_at,omitzero"`
+	Run         string    `json:"run"` // the run that gave the order, see [Journal]
 	PID         int       `json:"pid"`
 	Began       string    `json:"began,omitempty"` // when that process began, as its system tells; the journal fills it
+	Host        string    `json:"host,omitempty"`  // where that process is; the journal fills it
 }
 
 // Known are the ids of a device that somebody knew.

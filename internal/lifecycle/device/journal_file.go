@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -37,7 +38,7 @@ func (j *fileJournal) Put(i Intent) error {
 	}
 
 	if i.PID == os.Getpid() {
-		i.Began = processBegan(i.PID)
+		i.Began, i.Host = processBegan(i.PID), hostID()
 	}
 
 	raw, err := json.MarshalIndent(i, "", "  ")
@@ -128,14 +129,23 @@ func decodeIntent(raw []byte) (Intent, error) {
 	return i, nil
 }
 
+// foreignAge is how long a run on another system counts as alive: nobody here can tell. It is
+// longer than an attach may take unless somebody set a longer limit.
+const foreignAge = 20 * time.Minute
+
 // Live implements [Journal]. Where the system does not tell when processes began, a number that
 // was given to another process makes an intent look alive; its run then says so, and orders nothing.
 func (j *fileJournal) Live(i Intent) bool {
-	if i.Run == j.run || i.PID == os.Getpid() || i.PID <= 0 {
-		return i.Run == j.run
+	switch {
+	case i.Run == j.run:
+		return true
+	case i.Host != "" && i.Host != hostID():
+		return time.Since(i.At) < foreignAge
+	case i.PID == os.Getpid() || i.PID <= 0:
+		return false
+	default:
+		return alive(i.PID, i.Began)
 	}
-
-	return alive(i.PID, i.Began)
 }
 
 func (j *fileJournal) path(id string) string {

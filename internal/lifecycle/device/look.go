@@ -6,6 +6,7 @@ package device
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
@@ -32,6 +33,8 @@ func (a *attempt) Look(ctx context.Context, seen look, within time.Duration) (lo
 		return seen, a.forgivable(err)
 	}
 
+	a.looked = time.Now()
+	a.run.saw(m)
 	out := look{machine: m, task: seen.task}
 
 	if a.hint.Task != "" && seen.task.State != fabric.TaskDone && seen.task.State != fabric.TaskFailed {
@@ -97,20 +100,20 @@ func (a *attempt) facts(out *look) {
 
 // factsOfRecord are what a look shows of our device.
 func (a *attempt) factsOfRecord(out *look, now time.Time) {
+	out.HealthDue = now.Sub(a.arrived) > healthTime
+	out.VisibleDue = now.Sub(a.arrived) > a.run.Wanted.Limits.Visible
+	out.RescanDue = now.Sub(a.arrived) >= rescanTime && (a.rescan.IsZero() || now.Sub(a.rescan) > time.Minute)
+
 	dev, here := out.machine.Find(a.record.device())
 	if out.Here = here; !here {
 		return
 	}
 
-	out.Mistaken = a.record.DeviceID != "" && dev.DeviceID != "" && !fabric.SameID(a.record.DeviceID, dev.DeviceID)
-	if !out.Mistaken {
+	if out.Mistaken = a.record.mistakes(dev); !out.Mistaken {
 		a.record = a.record.seen(dev)
 	}
 
 	out.Phase, out.Health = dev.Phase, dev.Health
-	out.HealthDue = now.Sub(a.arrived) > healthTime
-	out.VisibleDue = now.Sub(a.arrived) > a.run.Wanted.Limits.Visible
-	out.RescanDue = now.Sub(a.arrived) >= rescanTime && (a.rescan.IsZero() || now.Sub(a.rescan) > time.Minute)
 	out.Shown = a.shown || a.node == nil || out.machine.Power == fabric.PowerOff
 }
 
@@ -129,16 +132,26 @@ func (a *attempt) factsOfNew(out *look) {
 	}
 
 	out.New = len(out.fresh)
+	out.Elsewhere = a.namedElsewhere(out.fresh)
+	_, out.Named = a.ours(out.fresh)
+}
 
-	if _, ok := a.ours(out.fresh); ok {
-		out.Named = true
+// namedElsewhere reports whether the answer names a device that is neither one of those that
+// were there nor one of those that came.
+func (a *attempt) namedElsewhere(fresh []fabric.Device) bool {
+	for _, h := range a.hint.Devices {
+		if !has(a.before, h) {
+			return !slices.ContainsFunc(fresh, h.Same)
+		}
 	}
+
+	return false
 }
 
 // ours picks the device that came of the order: the only one, or the only one that the
 // answer names.
 func (a *attempt) ours(fresh []fabric.Device) (fabric.Device, bool) {
-	if len(fresh) == 1 {
+	if len(fresh) == 1 && !a.namedElsewhere(fresh) {
 		return fresh[0], true
 	}
 
@@ -163,7 +176,7 @@ func (a *attempt) ours(fresh []fabric.Device) (fabric.Device, bool) {
 
 // quiet counts the looks in a row that show nothing new on a settled machine.
 func (a *attempt) quiet(out *look, now time.Time) {
-	still := out.Settled && a.asked != NotAsked && out.New == 0
+	still := out.Settled && a.asked != NotAsked && (out.New == 0 || out.Elsewhere)
 
 	if !still {
 		a.quietReads, a.quietSince = 0, time.Time{}

@@ -47,8 +47,8 @@ type Facts struct {
 	MaybeDone bool // a refusal that a gateway, not the manager, may have given
 	Times     int  // orders so far
 	New       int  // devices of the kind that came since the order
-	Named     bool // one of them is the one that was chosen, or that the answer names
-	NewPhase  fabric.Phase
+	Named     bool // it is clear which of them is ours: there is one, or the answer names one
+	Elsewhere bool // the answer names a device that is not there (yet), so those that came are not it
 	Task      fabric.TaskState
 	Quiet     bool // settled without a change for long enough to believe that none comes
 
@@ -82,7 +82,6 @@ const (
 	NothingYet     Sight = "nothing came of the order yet"
 	Nothing        Sight = "the order was accepted, nothing came of it"
 	Several        Sight = "several devices came"
-	SomeoneElse    Sight = "a device came that was not ordered by us"
 	Arrived        Sight = "the device came"
 	Broken         Sight = "the device came and the fabric calls it failed"
 	Vanished       Sight = "the device is not on the machine"
@@ -131,7 +130,6 @@ var table = map[Sight][2]Step{
 	NothingYet:     {WaitStep, WaitStep},
 	Nothing:        {FailStep, FailStep},
 	Several:        {FailStep, ImpossibleStep},
-	SomeoneElse:    {FailStep, ImpossibleStep},
 	Arrived:        {RecordStep, ImpossibleStep},
 	Broken:         {FailStep, ImpossibleStep},
 	Vanished:       {FailStep, DoneStep},
@@ -178,7 +176,7 @@ func sight(f Facts, g Goal) Sight {
 		return Unseen
 	case f.Machine == fabric.Gone:
 		return MachineGone
-	case f.Recorded && !f.Here && (g == GoalOnline || f.Settled):
+	case f.Recorded && !f.Here && f.Settled:
 		return Vanished
 	case g == GoalGone:
 		return leaving(f)
@@ -214,11 +212,11 @@ func ordered(f Facts) Sight {
 	switch {
 	case f.Asked == Refused:
 		return WasRefused
-	case f.New > 0 && certainlyNotDone && f.Settled:
-		return SomeoneElse
-	case (f.New == 1 || f.Named) && (f.Settled || f.Due) && !certainlyNotDone:
+	case certainlyNotDone:
+		return nothing(f) // what came meanwhile is somebody else's
+	case f.Named && (f.Settled || f.Due):
 		return Arrived // also one that the fabric calls failed: it is recorded before it is judged
-	case f.New > 1 && f.Settled:
+	case f.New > 0 && (f.Settled && !f.Elsewhere || f.Quiet || f.Due):
 		return Several
 	default:
 		return nothing(f)
@@ -247,7 +245,13 @@ func nothing(f Facts) Sight {
 
 // arrived looks at our device on the machine.
 func arrived(f Facts) Sight {
+	coming := !f.Here || f.Phase == fabric.Adding || f.Phase == fabric.Removing
+
 	switch {
+	case coming && f.VisibleDue:
+		return OutOfTime
+	case coming:
+		return Changing
 	case f.Phase == fabric.AddFailed || f.Phase == fabric.RemoveFailed:
 		return Broken
 	case f.Health == fabric.HealthCritical && !f.KeepCritical:
@@ -304,7 +308,7 @@ func (s Sight) words() error {
 	switch s {
 	case MachineGone, MachineLeaving, MachineFailed, JobSuspended, OutOfTime, RemoveFailed, WasRefused, Mistaken:
 		return fmt.Errorf("%s", string(s))
-	case Several, SomeoneElse:
+	case Several:
 		return ErrAmbiguous
 	case Broken, Critical, HealthUntold:
 		return fmt.Errorf("%w: %s", ErrUnhealthy, string(s))

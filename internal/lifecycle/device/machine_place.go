@@ -16,6 +16,7 @@ import (
 type Candidate struct {
 	Host    Host
 	State   fabric.State
+	Power   fabric.Power
 	Status  string
 	Kept    int             // devices of ours that stay
 	Extra   []fabric.Device // of the kind, there, and nobody's that we know
@@ -45,14 +46,14 @@ func (e *PlaceError) Error() string {
 // Is makes errors.Is(err, ErrNoHost) true.
 func (e *PlaceError) Is(target error) bool { return target == ErrNoHost }
 
-// StrangersError lists devices that are there and that no state knows.
+// StrangersError lists devices that are there and that are not known to be ours.
 type StrangersError struct {
 	Host    Host
 	Devices []fabric.Device
 }
 
 func (e *StrangersError) Error() string {
-	return fmt.Sprintf("%s has %d device(s) of this kind that no state knows: %s", e.Host.Label(), len(e.Devices), ids(e.Devices))
+	return fmt.Sprintf("%s has %d device(s) of this kind that this resource does not know: %s", e.Host.Label(), len(e.Devices), ids(e.Devices))
 }
 
 // Is makes errors.Is(err, ErrExisting) true.

@@ -43,22 +43,31 @@ func TestMachine_nextStep(t *testing.T) {
 		"a busy machine is waited for":               {seen(func(f *device.Facts) { f.Machine, f.Settled = fabric.Busy, false }), device.GoalOnline, device.Changing, device.WaitStep},
 		"a machine that is gone takes nothing":       {seen(func(f *device.Facts) { f.Machine = fabric.Gone }), device.GoalOnline, device.MachineGone, device.FailStep},
 		"nothing is ordered from a machine in error": {seen(func(f *device.Facts) { f.Machine = fabric.Failed }), device.GoalOnline, device.MachineFailed, device.FailStep},
-		"one new device after a lost answer is ours": {seen(func(f *device.Facts) { f.Asked, f.New, f.Times = device.Lost, 1, 1 }), device.GoalOnline, device.Arrived, device.RecordStep},
+		"one new device after a lost answer is ours": {seen(func(f *device.Facts) { f.Asked, f.New, f.Named, f.Times = device.Lost, 1, true, 1 }), device.GoalOnline, device.Arrived, device.RecordStep},
 		"one new device is not taken while the machine changes": {
 			seen(func(f *device.Facts) { f.Asked, f.New, f.Settled = device.Accepted, 1, false }), device.GoalOnline, device.Changing, device.WaitStep,
 		},
 		"at the end of its time the one new device is ours all the same": {
-			seen(func(f *device.Facts) { f.Asked, f.New, f.Settled, f.Due = device.Accepted, 1, false, true }), device.GoalOnline, device.Arrived, device.RecordStep,
+			seen(func(f *device.Facts) {
+				f.Asked, f.New, f.Named, f.Settled, f.Due = device.Accepted, 1, true, false, true
+			}), device.GoalOnline, device.Arrived, device.RecordStep,
 		},
 		"two new devices are nobody's": {seen(func(f *device.Facts) { f.Asked, f.New = device.Accepted, 2 }), device.GoalOnline, device.Several, device.FailStep},
 		"of two new devices the one that the answer names is ours": {
 			seen(func(f *device.Facts) { f.Asked, f.New, f.Named = device.Accepted, 2, true }), device.GoalOnline, device.Arrived, device.RecordStep,
 		},
 		"a device that came although we were turned away is somebody else's": {
-			seen(func(f *device.Facts) { f.Asked, f.New = device.TurnedAway, 1 }), device.GoalOnline, device.SomeoneElse, device.FailStep,
+			seen(func(f *device.Facts) { f.Asked, f.New, f.Named = device.TurnedAway, 1, true }), device.GoalOnline, device.WasTurnedAway, device.OrderStep,
 		},
+		"a device that the answer does not name is not taken": {
+			seen(func(f *device.Facts) { f.Asked, f.New, f.Elsewhere = device.Accepted, 1, true }), device.GoalOnline, device.NothingYet, device.WaitStep,
+		},
+		"nor when the one that it names never comes": {
+			seen(func(f *device.Facts) { f.Asked, f.New, f.Elsewhere, f.Quiet = device.Accepted, 1, true, true }), device.GoalOnline, device.Several, device.FailStep,
+		},
+		"a device that is still on its way is waited for": {ours(func(f *device.Facts) { f.Phase = fabric.Adding }), device.GoalOnline, device.Changing, device.WaitStep},
 		"a gateway's 503 may hide that the work was done": {
-			seen(func(f *device.Facts) { f.Asked, f.MaybeDone, f.New = device.TurnedAway, true, 1 }), device.GoalOnline, device.Arrived, device.RecordStep,
+			seen(func(f *device.Facts) { f.Asked, f.MaybeDone, f.New, f.Named = device.TurnedAway, true, 1, true }), device.GoalOnline, device.Arrived, device.RecordStep,
 		},
 		"turned away, we ask again":       {seen(func(f *device.Facts) { f.Asked = device.TurnedAway }), device.GoalOnline, device.WasTurnedAway, device.OrderStep},
 		"refused, we do not":              {seen(func(f *device.Facts) { f.Asked = device.Refused }), device.GoalOnline, device.WasRefused, device.FailStep},
@@ -115,7 +124,7 @@ func FuzzMachine(f *testing.F) {
 
 		facts := device.Facts{
 			Seen: bit(), Settled: bit(), Recorded: bit(), Here: bit(), Mistaken: bit(), MaybeDone: bit(), Named: bit(), Quiet: bit(), TellsHealth: bit(),
-			HealthDue: bit(), KeepCritical: bit(), Shown: bit(), RescanDue: bit(), VisibleDue: bit(), Released: bit(), Due: bit(),
+			HealthDue: bit(), Elsewhere: bit(), KeepCritical: bit(), Shown: bit(), RescanDue: bit(), VisibleDue: bit(), Released: bit(), Due: bit(),
 			Machine: fabric.State(num(5)), Phase: fabric.Phase(num(5)), Health: fabric.Health(num(4)), Asked: device.Asked(num(5)),
 			Times: num(4), New: num(4), Task: fabric.TaskState(num(4)),
 		}

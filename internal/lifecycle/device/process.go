@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 )
@@ -24,8 +25,8 @@ func alive(pid int, began string) bool {
 	}
 
 	p, err := os.FindProcess(pid)
-	if err != nil {
-		return false
+	if err != nil || runtime.GOOS == "windows" {
+		return err == nil // Windows finds only processes that there are, and knows no signal 0
 	}
 
 	err = p.Signal(syscall.Signal(0))
@@ -38,6 +39,16 @@ func processBegan(pid int) string {
 	_, began, _ := processStat(pid)
 
 	return began
+}
+
+// hostID names the system whose process numbers ours are: a machine, a boot of it, and the
+// container in it. Where that is not told the machine's name must do.
+func hostID() string {
+	name, _ := os.Hostname() // empty: not told
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, _ := os.Readlink("/proc/self/ns/pid")
+
+	return strings.Join([]string{name, strings.TrimSpace(string(boot)), space}, "/")
 }
 
 // processStat reads what Linux tells of a process: field 3 is its state, field 22 the time at

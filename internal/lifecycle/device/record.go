@@ -66,6 +66,12 @@ func (r Record) Label() string {
 	return r.FabricID
 }
 
+// mistakes reports whether what has the record's fabric id is another device: the operating
+// system would know it by another id.
+func (r Record) mistakes(d fabric.Device) bool {
+	return r.DeviceID != "" && d.DeviceID != "" && !fabric.SameID(r.DeviceID, d.DeviceID)
+}
+
 // newRecord is the record of a device that a look showed.
 func newRecord(d fabric.Device, h Host, state State) Record {
 	r := Record{
@@ -81,11 +87,12 @@ func (r Record) seen(d fabric.Device) Record {
 		r.FabricID = d.FabricID
 	}
 
-	if d.DeviceID != "" {
+	// An id that is known is never replaced by another one: that would be another device.
+	if r.DeviceID == "" {
 		r.DeviceID = d.DeviceID
 	}
 
-	if d.Serial != "" {
+	if r.Serial == "" {
 		r.Serial = d.Serial
 	}
 

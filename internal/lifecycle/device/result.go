@@ -15,13 +15,11 @@ var (
 	ErrExisting    = errors.New("devices of this kind are there already")
 	ErrAmbiguous   = errors.New("several devices came at once")
 	ErrNoHost      = errors.New("no host fits")
-	ErrClaimed     = errors.New("another resource has devices of this kind on the machine")
 	ErrNotAttached = errors.New("the device did not come")
 	ErrUnhealthy   = errors.New("the device is not healthy")
 	ErrNotVisible  = errors.New("the host does not show the device")
 	ErrInUse       = errors.New("the device is in use")
 	ErrUnreachable = errors.New("the host cannot be reached")
-	ErrExclusive   = errors.New("models that exclude each other")
 	ErrUnknown     = errors.New("the provider's configuration is not known yet")
 )
 
@@ -65,10 +63,9 @@ func (f *Failure) Unwrap() error { return f.Err }
 // Result is what a run left.
 type Result struct {
 	Devices   []Record // all that are ours now, in the order of attached_at, then fabric id
-	Unmanaged []string // fabric ids of devices of the same kind on our machines that are not ours
+	Unmanaged []string // fabric ids of devices of the same kind on our machines that are not ours; nil: nobody looked
 	Failures  []*Failure
 	Warnings  []string
-	Asked     bool // something was ordered from the fabric
 }
 
 // Err joins the failures; nil where there are none.

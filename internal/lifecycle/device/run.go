@@ -5,12 +5,12 @@ package device
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 )
 
 // hostsAtOnce bounds the hosts of one resource that are worked on at a time.
@@ -24,7 +24,9 @@ type Run struct {
 
 	mu       sync.Mutex
 	result   Result
-	attached []Record // by this run, in order
+	attached []Record                  // by this run, in order
+	gone     []Record                  // detached by this run
+	seen     map[string]fabric.Machine // last looks at our machines
 }
 
 func (r *Run) log(ctx context.Context, words string) {
@@ -60,11 +62,22 @@ func (r *Run) Update(ctx context.Context, have []Record) Result {
 	return r.done()
 }
 
-// Delete detaches all. The result has the devices that are still there.
+// Delete detaches all, also what an order of this resource brought that no state knows. The
+// result has the devices that are still there.
 func (r *Run) Delete(ctx context.Context, have []Record) Result {
 	r.result.Devices = slices.Clone(have)
-	r.guard(ctx, func() { r.detach(ctx, have) })
-	r.Desk.release(r.Wanted.ID)
+	r.guard(ctx, func() {
+		if !r.recover(ctx, r.Wanted.hosts(have)) {
+			return
+		}
+
+		r.dropMissing(r.result.Devices)
+		r.detach(ctx, slices.Clone(r.result.Devices))
+	})
+
+	if len(r.result.Devices) == 0 {
+		r.Desk.release(r.Wanted.ID)
+	}
 
 	return r.done()
 }
@@ -75,195 +88,39 @@ func (r *Run) done() Result {
 	defer r.mu.Unlock()
 
 	Order(r.result.Devices)
-	slices.Sort(r.result.Unmanaged)
-	r.result.Unmanaged = slices.Compact(r.result.Unmanaged)
+	r.result.Unmanaged = r.strangers()
 
 	return r.result
 }
 
-// converge is create and update: what is too much goes, then what is missing comes.
-func (r *Run) converge(ctx context.Context, have []Record) {
-	w := r.Wanted
-	r.result.Devices = slices.Clone(have)
-
-	kept, wrong := keep(w, have)
-	r.dropMissing(wrong)
-
-	wrong = slices.DeleteFunc(wrong, func(d Record) bool { return d.State == Missing })
-	if surplus := len(kept) - w.Size; surplus > 0 {
-		wrong = append(wrong, victims(w, kept, surplus, r.idle(ctx, kept))...)
+// strangers are the devices of the kind that the last looks at our machines showed and that
+// are not ours; nil where nobody looked.
+func (r *Run) strangers() []string {
+	if len(r.seen) == 0 {
+		return nil
 	}
 
-	if len(wrong) > 0 {
-		r.detach(ctx, wrong)
-	}
+	out := []string{}
 
-	if len(r.result.Failures) > 0 || ctx.Err() != nil {
-		r.interrupted(ctx)
-
-		return // the next apply goes on; nothing is added beside what should have gone
-	}
-
-	r.resume(ctx)
-
-	if len(r.result.Devices) < w.Size {
-		r.add(ctx)
-	}
-
-	r.interrupted(ctx)
-}
-
-// interrupted notes that the user stopped the run, where nothing says so yet.
-func (r *Run) interrupted(ctx context.Context) {
-	if ctx.Err() != nil && len(r.result.Failures) == 0 {
-		r.fail(&Failure{Step: "go on", Err: context.Cause(ctx)})
-	}
-}
-
-// dropMissing forgets devices that somebody moved to another machine: they are not ours to take from there.
-func (r *Run) dropMissing(wrong []Record) {
-	for _, d := range wrong {
-		if d.State == Missing {
-			r.forget(d)
-			r.warn(fmt.Sprintf("Device %s is no longer looked after: %s.", d.Label(), d.Error))
-		}
-	}
-}
-
-// add finds places for what is missing and attaches it, after everything was checked that can be.
-func (r *Run) add(ctx context.Context) {
-	start := time.Now()
-
-	all, err := r.candidates(ctx)
-	if err != nil {
-		r.fail(&Failure{Step: "look at the machines", Elapsed: time.Since(start), Err: err})
-
-		return
-	}
-
-	r.resume(ctx)
-
-	// What an unfinished run left may be all that is missing.
-	need := r.Wanted.Size - len(r.result.Devices)
-	if need <= 0 {
-		return
-	}
-
-	places, err := place(r.Wanted, all, need)
-	if err != nil {
-		r.fail(&Failure{Step: "place", Err: err, Advice: placeAdvice(err)})
-
-		return
-	}
-
-	if !r.claim(all, places) {
-		return
-	}
-
-	if !r.check(ctx, all, places) {
-		return
-	}
-
-	r.parallel(ctx, len(places), func(i int) {
-		p := places[i]
-		r.fill(ctx, all[p.Host].Host, p)
-	})
-
-	if got := len(r.result.Devices); got < r.Wanted.Size && len(r.result.Failures) == 0 && ctx.Err() == nil {
-		r.fail(&Failure{Step: "place", Err: fmt.Errorf("%d of %d devices: the pool has no more", got, r.Wanted.Size), Advice: "The next apply goes on with what is missing."})
-	}
-}
-
-// claim notes for other resources of this provider what is about to be done.
-func (r *Run) claim(all []Candidate, places []Placement) bool {
-	for _, p := range places {
-		h := all[p.Host].Host
-		if other, ok := r.Desk.claim(h.MachineID, r.Wanted.Type, r.Wanted.Model, r.Wanted.ID); !ok {
-			r.fail(&Failure{
-				Host: h.Label(), Step: "place", Err: fmt.Errorf("%w (%s)", ErrClaimed, other),
-				Advice: "Put all devices of one type and model on a machine into one resource, or give the resources different hosts.",
-			})
-
-			return false
+	for _, m := range r.seen {
+		for _, d := range m.Of(r.Wanted.Type, r.Wanted.Model) {
+			if !slices.ContainsFunc(r.result.Devices, func(o Record) bool { return o.device().Same(d) }) &&
+				!slices.ContainsFunc(r.gone, func(o Record) bool { return o.device().Same(d) }) {
+				out = append(out, d.FabricID)
+			}
 		}
 	}
 
-	return true
-}
+	slices.Sort(out)
 
-// check asks all chosen hosts whether they can use such devices, before any is attached.
-func (r *Run) check(ctx context.Context, all []Candidate, places []Placement) bool {
-	if !r.Wanted.DriverCheck {
-		return true
-	}
-
-	before := len(r.result.Failures)
-
-	r.parallel(ctx, len(places), func(i int) {
-		c := all[places[i].Host]
-		if c.Host.Node == nil || c.off() {
-			return
-		}
-
-		limited, cancel := context.WithTimeout(ctx, time.Minute)
-		defer cancel()
-
-		start := time.Now()
-		err := c.Host.Node.Check(limited)
-		r.warn(c.Host.Node.Warnings()...)
-
-		if err != nil {
-			r.fail(&Failure{
-				Host: c.Host.Label(), Step: "check the driver on", Elapsed: time.Since(start), Err: err,
-				Advice: "Nothing was attached. Mend the host, or set driver_check = \"skip\".",
-			})
-		}
-	})
-
-	return len(r.result.Failures) == before
-}
-
-// fill brings the devices of one placement to one host, strictly one after the other.
-func (r *Run) fill(ctx context.Context, h Host, p Placement) {
-	for _, d := range p.Adopt {
-		rec := newRecord(d, h, Online)
-		r.keep(rec, false)
-		r.warn(fmt.Sprintf("Device %s was on %s already and is adopted, as existing_devices says.", rec.Label(), h.Label()))
-	}
-
-	for range p.Add {
-		if ctx.Err() != nil || !r.attach(ctx, h) {
-			return
-		}
-	}
-}
-
-// rollBack detaches what this run attached.
-func (r *Run) rollBack(ctx context.Context) {
-	failures := r.result.Failures
-	adopted := slices.DeleteFunc(slices.Clone(r.result.Devices), func(d Record) bool {
-		return slices.ContainsFunc(r.attached, func(a Record) bool { return a.device().Same(d.device()) })
-	})
-
-	for _, d := range adopted {
-		r.forget(d) // it was there before us, and stays
-	}
-
-	if mine := slices.Clone(r.result.Devices); len(mine) > 0 {
-		r.warn(fmt.Sprintf("%d device(s) that this apply attached are detached again, because on_partial is \"rollback\".", len(mine)))
-		r.detach(ctx, mine)
-	}
-
-	for _, f := range r.result.Failures[len(failures):] {
-		f.Step = "roll back: " + f.Step
-	}
+	return out
 }
 
 // idle tells which devices nobody uses, as far as hosts can be asked.
 func (r *Run) idle(ctx context.Context, kept []Record) map[string]bool {
 	out := map[string]bool{}
 
-	for _, h := range append(r.Wanted.Hosts[:len(r.Wanted.Hosts):len(r.Wanted.Hosts)], r.Wanted.Former...) {
+	for _, h := range r.Wanted.hosts(nil) {
 		here := slices.DeleteFunc(slices.Clone(kept), func(d Record) bool { return !SameMachine(d.MachineID, h.MachineID) })
 		if h.Node == nil || len(here) == 0 {
 			continue
@@ -288,11 +145,17 @@ func (r *Run) idle(ctx context.Context, kept []Record) map[string]bool {
 	return out
 }
 
-// parallel runs f for 0 to n-1, some at a time, and waits for all.
+// parallel runs f for 0 to n-1, some hosts at a time, and waits for all. A panic of one is a
+// failure like others.
 func (r *Run) parallel(ctx context.Context, n int, f func(i int)) {
+	some(n, hostsAtOnce, func(i int) { r.guard(ctx, func() { f(i) }) })
+}
+
+// some runs f for 0 to n-1, at most so many at a time, and waits for all.
+func some(n, atOnce int, f func(i int)) {
 	var wg sync.WaitGroup
 
-	gate := make(chan struct{}, hostsAtOnce)
+	gate := make(chan struct{}, atOnce)
 
 	for i := range n {
 		gate <- struct{}{}
@@ -300,7 +163,7 @@ func (r *Run) parallel(ctx context.Context, n int, f func(i int)) {
 		wg.Go(func() {
 			defer func() { <-gate }()
 
-			r.guard(ctx, func() { f(i) })
+			f(i)
 		})
 	}
 
@@ -328,6 +191,18 @@ func (r *Run) keep(d Record, mine bool) {
 	}
 }
 
+// saw keeps what a look at a machine showed.
+func (r *Run) saw(m fabric.Machine) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.seen == nil {
+		r.seen = map[string]fabric.Machine{}
+	}
+
+	r.seen[strings.ToLower(m.ID)] = m
+}
+
 // forget takes a device out of the result.
 func (r *Run) forget(d Record) {
 	r.mu.Lock()
@@ -351,19 +226,5 @@ func (r *Run) warn(words ...string) {
 		if w = strings.TrimSpace(w); w != "" && !slices.Contains(r.result.Warnings, w) {
 			r.result.Warnings = append(r.result.Warnings, w)
 		}
-	}
-}
-
-func placeAdvice(err error) string {
-	var there *StrangersError
-
-	switch {
-	case errors.As(err, &there):
-		return fmt.Sprintf("Nothing was attached. If the devices are yours, import them (terraform import ADDRESS %q) or set existing_devices = \"adopt\"; "+
-			"to leave them alone and attach others beside them, set existing_devices = \"ignore\".", there.Host.MachineID+"/"+strings.ReplaceAll(ids(there.Devices), ", ", ","))
-	case errors.Is(err, ErrNoHost):
-		return "Nothing was attached. Free devices, list further hosts, or ask for fewer."
-	default:
-		return ""
 	}
 }

@@ -4,10 +4,13 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,21 +39,20 @@ func (a *attempt) Do(ctx context.Context, seen look, step Step) (look, bool, err
 	}
 }
 
-// order gives the order, after it was written down. The machine was looked at just before.
+// order gives the order, after it was written down.
 func (a *attempt) order(ctx context.Context, seen look) (look, bool, error) {
-	if a.asked == TurnedAway {
-		// Nothing was done: this pause may be interrupted, and the machine is looked at again.
+	if a.asked == TurnedAway && !a.rested {
+		// Nothing was done, as far as anybody knows: this pause may be interrupted, and the
+		// machine is looked at again before the order is given again.
 		pause := max(turnedAway.Jittered(turnedAway.Delay(a.busy)), wait.RetryAfter(a.refusal))
 		a.busy++
-		a.asked = NotAsked
+		a.rested = true
 
-		after, err := a.Look(ctx, seen, pause)
-
-		return after, true, err
+		return a.pause(ctx, seen, pause)
 	}
 
-	if stop := a.until(ctx); stop.Err() != nil {
-		return seen, true, context.Cause(stop)
+	if err := a.remember(ctx, seen); err != nil {
+		return seen, true, err
 	}
 
 	unlock, err := a.run.Desk.orders.lock(a.until(ctx), a.run.Desk.Fabric.LockKey(a.host.MachineID))
@@ -59,30 +61,92 @@ func (a *attempt) order(ctx context.Context, seen look) (look, bool, error) {
 	}
 	defer unlock()
 
+	// What was decided on may be old by now: the host was asked, or somebody else had the lock.
+	if time.Since(a.looked) > freshLook {
+		after, err := a.Look(ctx, seen, 0)
+		if _, step := next(after.Facts, a.goal); err != nil || step != OrderStep {
+			return after, true, err
+		}
+
+		seen = after
+	}
+
+	if stop := a.until(ctx); stop.Err() != nil {
+		return seen, true, context.Cause(stop)
+	}
+
 	a.run.Desk.forget(a.host.MachineID)
 	defer a.run.Desk.forget(a.host.MachineID)
 
 	if a.goal == GoalGone {
 		a.hint, err = a.run.Desk.Fabric.Detach(ctx, a.host.MachineID, a.record.device())
-	} else if err = a.prepare(ctx, seen); err == nil {
-		want := fabric.Want{Type: a.run.Wanted.Type, Model: a.run.Wanted.Model, Count: len(a.before) + 1}
-		if a.chosen != nil {
-			want.Device = *a.chosen
+	} else {
+		ready, why := a.prepare(ctx, seen)
+		if why != nil {
+			return seen, true, why
 		}
 
-		a.hint, err = a.run.Desk.Fabric.Attach(ctx, a.host.MachineID, want)
-	} else {
-		return seen, true, err
+		if !ready {
+			return a.pause(ctx, seen, yieldPause)
+		}
+
+		a.hint, err = a.attach(ctx)
 	}
 
 	a.times++
-	a.quietReads = 0
+	a.quietReads, a.rested = 0, false
 	a.sort(err)
 	a.note()
 
 	after, err := a.Look(ctx, seen, 0)
 
 	return after, true, err
+}
+
+// How old a look may be that an order is given on, and how long an order waits for another
+// run's.
+const (
+	freshLook  = time.Second
+	yieldPause = 5 * time.Second
+)
+
+// pause waits and looks again.
+func (a *attempt) pause(ctx context.Context, seen look, pause time.Duration) (look, bool, error) {
+	if err := wait.Sleep(a.until(ctx), pause); err != nil {
+		return seen, true, err
+	}
+
+	after, err := a.Look(ctx, seen, 0)
+
+	return after, true, err
+}
+
+// remember notes what is on the host before the device comes.
+func (a *attempt) remember(ctx context.Context, seen look) error {
+	if a.goal == GoalGone || a.node == nil || seen.machine.Power == fabric.PowerOff {
+		return nil
+	}
+
+	limited, cancel := context.WithTimeout(a.until(ctx), time.Minute)
+	defer cancel()
+
+	if err := a.node.Remember(limited); err != nil {
+		return fmt.Errorf("nothing was ordered: %w", err)
+	}
+
+	return nil
+}
+
+// attach sends the order for one more device.
+func (a *attempt) attach(ctx context.Context) (fabric.Hint, error) {
+	w := a.run.Wanted
+	want := fabric.Want{Type: w.Type, Model: w.Model, Count: len(a.before) + 1}
+
+	if a.chosen != nil {
+		want.Device = *a.chosen
+	}
+
+	return a.run.Desk.Fabric.Attach(ctx, a.host.MachineID, want)
 }
 
 // sort says what an answer means for the outcome.
@@ -112,28 +176,25 @@ func (a *attempt) sort(err error) {
 	}
 }
 
-// prepare chooses a device where the fabric wants that, and writes the intent down.
-func (a *attempt) prepare(ctx context.Context, seen look) error {
+// prepare chooses a device where the fabric wants that, and writes the intent down. It says
+// no where another order must come to its end first.
+func (a *attempt) prepare(ctx context.Context, seen look) (ready bool, err error) {
 	w := a.run.Wanted
-	a.before = known(seen.machine.Of(w.Type, w.Model))
 
-	if a.node != nil && seen.machine.Power != fabric.PowerOff {
-		limited, cancel := context.WithTimeout(a.until(ctx), time.Minute)
-		defer cancel()
-
-		if err := a.node.Remember(limited); err != nil {
-			return fmt.Errorf("nothing was ordered: %w", err)
-		}
+	// What came of an order that may have been carried out counts as new until the end.
+	if a.times == 0 || a.asked == TurnedAway && !a.maybe {
+		a.before = known(seen.machine.Of(w.Type, w.Model))
 	}
 
 	if a.run.Desk.Fabric.Caps().PicksDevice {
-		if err := a.choose(ctx); err != nil {
-			return err
+		if ready, err = a.choose(ctx); err != nil || !ready {
+			return false, err
 		}
 	}
 
-	if a.run.Desk.Journal == nil {
-		return nil
+	j := a.run.Desk.Journal
+	if j == nil {
+		return true, nil
 	}
 
 	id := a.intent.ID // a repeated order has its intent already
@@ -143,48 +204,78 @@ func (a *attempt) prepare(ctx context.Context, seen look) error {
 
 	a.intent = Intent{
 		ID: id, Fabric: a.run.Desk.Fabric.Endpoint(), Machine: a.host.MachineID, Type: w.Type, Model: w.Model,
-		Resource: w.ID, Fingerprint: w.fingerprint(), Before: a.before, At: time.Now(), Run: a.run.Desk.Journal.Run(), PID: os.Getpid(),
+		Resource: w.ID, Fingerprint: w.fingerprint(), Before: a.before, At: time.Now(), Run: j.Run(), PID: os.Getpid(),
 	}
 
 	if a.chosen != nil {
 		a.intent.Chosen = a.chosen.FabricID
 	}
 
-	if err := a.run.Desk.Journal.Put(a.intent); err != nil {
+	if err := j.Put(a.intent); err != nil {
 		a.intent = Intent{}
 
-		return fmt.Errorf("nothing was ordered, because the order could not be written down first: %w. "+
+		return false, fmt.Errorf("nothing was ordered, because the order could not be written down first: %w. "+
 			"Set fabric.journal_dir to a directory that can be written, or to \"off\"", err)
 	}
 
-	return nil
+	return a.first()
 }
 
-// choose picks the device that the order will name. One that was chosen before and is still
-// free is chosen again: a repeated order then cannot bring a second device.
-func (a *attempt) choose(ctx context.Context) error {
+// first reports whether no order of another living run for the same kind on the machine was
+// written down before ours. Each run writes first and looks afterwards, so of two at most one
+// goes on; the other takes its note back and waits.
+func (a *attempt) first() (bool, error) {
+	j := a.run.Desk.Journal
+
+	all, err := j.Of(a.intent.Fabric, a.intent.Machine)
+	if err != nil {
+		return false, err
+	}
+
+	for _, i := range all {
+		same := strings.EqualFold(i.Type, a.intent.Type) && i.Model == a.intent.Model
+		earlier := cmp.Or(i.At.Compare(a.intent.At), cmp.Compare(i.ID, a.intent.ID)) < 0
+
+		if same && i.Got == nil && i.Run != j.Run() && earlier && j.Live(i) {
+			err := j.Drop(a.intent.ID)
+			a.intent = Intent{}
+			a.yields = fmt.Sprintf("another run (process %d) ordered for the same machine at %s", i.PID, i.At.Format(time.RFC3339))
+
+			return false, err
+		}
+	}
+
+	a.yields = ""
+
+	return true, nil
+}
+
+// choose picks the device that the order will name. One that an order named before is named
+// again, while it is free: a repeated order then cannot bring a second device. While it is
+// neither free nor here it may be on its way, so no other is ordered.
+func (a *attempt) choose(ctx context.Context) (ready bool, err error) {
 	w := a.run.Wanted
 
 	free, err := a.run.Desk.Fabric.Free(ctx, a.host.MachineID, w.Type, w.Model)
 	if err != nil {
-		return err
+		return false, err
 	}
 
-	if a.chosen != nil {
-		for _, d := range free.Devices {
-			if a.chosen.Same(d) {
-				return nil
-			}
-		}
+	if a.chosen != nil && slices.ContainsFunc(free.Devices, a.chosen.Same) {
+		return true, nil
+	}
+
+	if mayCome := a.asked == Lost || a.maybe; a.chosen != nil && mayCome {
+		return false, nil
 	}
 
 	if len(free.Devices) == 0 {
-		return fmt.Errorf("%s %s for %s: %w", w.Type, w.Model, a.host.Label(), fabric.ErrCapacity)
+		return false, fmt.Errorf("%s %s for %s: %w", w.Type, w.Model, a.host.Label(), fabric.ErrCapacity)
 	}
 
 	a.chosen = &free.Devices[0]
 
-	return nil
+	return true, nil
 }
 
 // note brings the journal in line with the answer.
@@ -223,7 +314,7 @@ func (a *attempt) take(ctx context.Context, seen look) (look, bool, error) {
 	a.run.log(ctx, fmt.Sprintf("%s: device %s was attached after %s", a.host.Label(), a.record.Label(), time.Since(a.began).Round(time.Second)))
 
 	if j := a.run.Desk.Journal; j != nil && a.intent.ID != "" {
-		a.intent.Got = &Known{dev.FabricID, dev.DeviceID}
+		a.intent.Got, a.intent.GotAt = &Known{dev.FabricID, dev.DeviceID}, time.Now()
 		if err := j.Put(a.intent); err != nil {
 			a.warnings = append(a.warnings, err.Error())
 		}

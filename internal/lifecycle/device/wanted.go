@@ -124,9 +124,23 @@ type Wanted struct {
 	Limits      Limits
 }
 
+// hosts are all hosts that the resource has to do with: listed ones, former ones, and those
+// of its devices.
+func (w Wanted) hosts(have []Record) []Host {
+	out := append(w.Hosts[:len(w.Hosts):len(w.Hosts)], w.Former...)
+
+	for _, d := range have {
+		if !slices.ContainsFunc(out, func(h Host) bool { return SameMachine(h.MachineID, d.MachineID) }) {
+			out = append(out, Host{MachineID: d.MachineID, Name: d.HostName})
+		}
+	}
+
+	return out
+}
+
 // host returns the host with a machine id.
 func (w Wanted) host(machineID string) (Host, bool) {
-	for _, h := range append(w.Hosts[:len(w.Hosts):len(w.Hosts)], w.Former...) {
+	for _, h := range w.hosts(nil) {
 		if SameMachine(h.MachineID, machineID) {
 			return h, true
 		}

@@ -34,7 +34,7 @@ func (r *Run) attach(ctx context.Context, h Host) bool {
 	err = a.drive(ctx, r.Wanted.Limits.Attach)
 	r.closeIntent(a)
 
-	return r.judge(ctx, a, err)
+	return r.judge(ctx, a, err, true)
 }
 
 // prove brings a device that is on its machine to Online.
@@ -58,21 +58,16 @@ func (r *Run) prove(ctx context.Context, h Host, rec Record) {
 		return
 	}
 
-	r.judge(ctx, a, err)
+	r.judge(ctx, a, err, false)
 }
 
-// judge puts into the result what an attempt to attach left.
-func (r *Run) judge(ctx context.Context, a *attempt, err error) bool {
+// judge puts into the result what an attempt to attach left. Only a device that this very
+// attempt brought is given back where it is unfit: others may be in use.
+func (r *Run) judge(ctx context.Context, a *attempt, err error, brought bool) bool {
 	r.warn(a.warnings...)
 
 	if a.node != nil {
 		r.warn(a.node.Warnings()...)
-	}
-
-	if a.times > 0 {
-		r.mu.Lock()
-		r.result.Asked = true
-		r.mu.Unlock()
 	}
 
 	rec := a.record
@@ -108,8 +103,10 @@ func (r *Run) judge(ctx context.Context, a *attempt, err error) bool {
 
 	r.fail(f)
 
-	if (a.ended == Critical && r.Wanted.OnUnhealthy != UnhealthyKeep) || a.ended == Broken {
+	if unfit := a.ended == Critical || a.ended == Broken; unfit && brought {
 		r.takeBack(ctx, a, f)
+	} else if unfit {
+		f.Advice = "It stays as it is, and nothing is attached beside it. To have another one, name it in detach_first and lower size by one, apply, then raise size again."
 	}
 
 	return false
@@ -143,7 +140,7 @@ func (r *Run) closeIntent(a *attempt) {
 		return
 	}
 
-	if slices.Contains([]Sight{Nothing, AnswerLost, Several, SomeoneElse, WasRefused}, a.ended) {
+	if slices.Contains([]Sight{Nothing, AnswerLost, Several, WasRefused}, a.ended) {
 		if err := r.Desk.Journal.Drop(a.intent.ID); err != nil {
 			r.warn(err.Error())
 		}
@@ -201,19 +198,13 @@ func (r *Run) leave(ctx context.Context, a *attempt) bool {
 
 	r.warn(a.warnings...)
 
-	if a.times > 0 {
-		r.mu.Lock()
-		r.result.Asked = true
-		r.mu.Unlock()
-	}
-
 	tidy := a.node != nil && a.released && r.Wanted.SkipDrain != SkipAlways
 	if tidy {
 		r.tidy(ctx, a, err)
 	}
 
 	if err == nil {
-		r.forget(d)
+		r.away(a, d)
 
 		return true
 	}
@@ -232,6 +223,20 @@ func (r *Run) leave(ctx context.Context, a *attempt) bool {
 	r.fail(&Failure{Host: h.Label(), Device: d.Label(), Step: step, Elapsed: time.Since(a.began), Err: err, Advice: detachAdvice(a, err)})
 
 	return false
+}
+
+// away takes a device that is gone out of everything that knew of it.
+func (r *Run) away(a *attempt, d Record) {
+	r.forget(d)
+	r.dropGot(d)
+
+	r.mu.Lock()
+	r.gone = append(r.gone, d)
+	r.mu.Unlock()
+
+	if a.ended == MachineGone {
+		r.warn(fmt.Sprintf("The fabric has no %s any more: device %s counts as detached.", a.host.Label(), d.Label()))
+	}
 }
 
 // tidy ends what was begun on the host: whatever became of the device, what the host lost
@@ -256,7 +261,7 @@ func attachAdvice(a *attempt, w Wanted) string {
 	err := a.refusal
 
 	switch {
-	case a.ended == Several || a.ended == SomeoneElse:
+	case a.ended == Several:
 		return "Somebody else changes this machine too. Find out whose the devices are, import what is yours, then apply again."
 	case a.ended == Critical || a.ended == Broken:
 		return "Have the device looked at; the next apply asks for another one."

@@ -93,11 +93,9 @@ func blame(err error) path.Path {
 		at     path.Path
 	}{
 		{device.ErrExisting, path.Root("existing_devices")},
-		{device.ErrExclusive, path.Root("exclusive_models")},
 		{device.ErrInUse, path.Root("force_detach")},
 		{device.ErrUnreachable, pathHosts},
 		{device.ErrNoHost, pathHosts},
-		{device.ErrClaimed, pathHosts},
 		{fabric.ErrCapacity, pathSize},
 	} {
 		if errors.Is(err, one.reason) {

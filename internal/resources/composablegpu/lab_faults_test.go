@@ -33,7 +33,7 @@ func TestLab_killedRun(t *testing.T) {
 		w.Plan(w.ctx, labGPUs(2))
 		w.Forget()
 
-		if o := w.Apply(w.ctx, labGPUs(2)); !strings.Contains(o.Errors, "that no state knows") || w.orders() != 2 {
+		if o := w.Apply(w.ctx, labGPUs(2)); !strings.Contains(o.Errors, "that this resource does not know") || w.orders() != 2 {
 			t.Errorf("%d orders: %s", w.orders(), o.Errors)
 		}
 

@@ -263,7 +263,7 @@ func TestLab_refusals(t *testing.T) {
 		"no driver on the host":            {node: func(s *labnode.State) { s.Driver = labnode.DriverNone }, want: []string{`step "check the driver on"`, "NVIDIA driver", "node-0"}},
 		"a host that is not there":         {node: func(s *labnode.State) { s.Unreachable = true }, want: []string{"node-0", "not reached"}},
 		"a model that nobody has (OGPU06)": {with: Map{"model": "A100 40G"}, want: []string{"A100 40G"}},
-		"a device that is there":           {there: true, want: []string{"existing_devices", "that no state knows"}},
+		"a device that is there":           {there: true, want: []string{"existing_devices", "that this resource does not know"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

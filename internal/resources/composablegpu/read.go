@@ -78,7 +78,7 @@ func (m model) reading(ctx context.Context, have []device.Record) device.Reading
 		machines[i] = spelled(id, have)
 	}
 
-	return device.Reading{Type: m.Type.ValueString(), Model: m.Model.ValueString(), Machines: machines, Devices: have}
+	return device.Reading{Resource: m.ID.ValueString(), Type: m.Type.ValueString(), Model: m.Model.ValueString(), Machines: machines, Devices: have}
 }
 
 // gone decides what it means that machines are no more; true where the read ends with it.
