@@ -83,6 +83,7 @@ var _ lifecycle.Machine[look, Step] = (*attempt)(nil)
 // drive runs the attempt to its end, which is an error where the goal was not reached.
 func (a *attempt) drive(ctx context.Context, limit time.Duration) error {
 	a.began, a.stop = time.Now(), ctx
+	defer a.run.Desk.chosen.drop(a)
 
 	// The bound is generous on purpose: the table ends the attempt by its own limits, with
 	// words. This one only keeps a bug from waiting for ever.

@@ -22,6 +22,7 @@ type Desk struct {
 	// The shorter pauses, after each change, scale with it.
 	Poll time.Duration
 
+	chosen choices
 	work   locks // by machine: one change after the other
 	orders locks // by the fabric's own key
 

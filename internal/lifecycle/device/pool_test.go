@@ -33,6 +33,7 @@ type pool struct {
 	onAttach func(machine string, n int) fate
 	onDetach func(machine string, n int) fate
 	lostRead func() bool
+	late     bool // what is on its way is shown as free until it has come
 	dead     bool // the process that asks was killed: nothing more happens
 
 	attaches, detaches, reads int
@@ -142,7 +143,7 @@ func (p *pool) Free(_ context.Context, _, typ, model string) (fabric.FreeInfo, e
 	f := fabric.FreeInfo{Known: true, FabricID: "f"}
 
 	for _, s := range p.devices {
-		if s.MachineID == "" && !s.moving && s.Is(typ, model) {
+		if s.MachineID == "" && (!s.moving || p.late) && s.Is(typ, model) {
 			f.Count++
 
 			if p.caps.PicksDevice {

@@ -254,7 +254,7 @@ func (a *attempt) first() (bool, error) {
 // again, while it is free: a repeated order then cannot bring a second device. While it is
 // neither free nor here it may be on its way, so no other is ordered.
 func (a *attempt) choose(ctx context.Context) (ready bool, err error) {
-	w := a.run.Wanted
+	w, others := a.run.Wanted, a.run.Desk.chosen.of(a)
 
 	free, err := a.run.Desk.Fabric.Free(ctx, a.host.MachineID, w.Type, w.Model)
 	if err != nil {
@@ -269,11 +269,9 @@ func (a *attempt) choose(ctx context.Context) (ready bool, err error) {
 		return false, nil
 	}
 
-	if len(free.Devices) == 0 {
+	if !a.run.Desk.chosen.take(a, free.Devices, others) {
 		return false, fmt.Errorf("%s %s for %s: %w", w.Type, w.Model, a.host.Label(), fabric.ErrCapacity)
 	}
-
-	a.chosen = &free.Devices[0]
 
 	return true, nil
 }
