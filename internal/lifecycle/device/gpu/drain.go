@@ -6,39 +6,45 @@ package gpu
 import (
 	"context"
 	"fmt"
+	"time"
 )
+
+// startLimit bounds the start of nvidia-persistenced after a drain, interrupted or not.
+const startLimit = time.Minute
 
 // Drain takes a GPU out of use and leaves it in the kernel: the first five steps of
 // [Release], for a person who wants the work to end before anything else is decided. What
 // was stopped for it and serves other GPUs too is started again.
 //
 // When it fails, or is refused, or is interrupted, everything that it did is undone before
-// it returns. A refusal is an [*InUseError].
+// it returns, else the error is [ErrNotUndone] too. A refusal is an [*InUseError].
 func Drain(ctx context.Context, ops Ops, t Target, o Options) (Released, error) {
 	place, err := locate(ctx, ops, t)
-	r := Released{GPU: place.gpu, Absent: !place.found, Bare: place.bare}
+	r := place.released()
 
 	switch {
 	case err != nil:
 		return r, fmt.Errorf("look for the GPU on %s: %w", ops.Name(), err)
-	case r.Absent, r.Bare: // what no driver has, no process can use
+	case r.Foreign != "" && !o.Force:
+		return r, &InUseError{GPU: r.GPU, Host: ops.Name(), Driver: r.Foreign}
+	case r.Absent, r.Bare: // what NVIDIA's driver does not have, it does not drain
 		return r, nil
 	}
 
 	if err := quiesce(ctx, ops, &r, o); err != nil {
-		if back := undo(ctx, ops, r); back != nil {
-			err = fmt.Errorf("%w (and not everything could be put back: %w)", err, back)
-		}
-
-		return r, err
+		return r, undone(ctx, ops, r, err)
 	}
 
 	if !r.Persistenced {
 		return r, nil
 	}
 
-	if err := ops.StartPersistenced(ctx); err != nil {
-		return r, fmt.Errorf("GPU %s drains, but nvidia-persistenced does not start on %s again: %w", r.GPU.Label(), ops.Name(), err)
+	// It serves the other GPUs too, so an interrupt at this point does not keep it stopped.
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), startLimit)
+	defer cancel()
+
+	if err := ops.StartPersistenced(limited); err != nil {
+		return r, undone(ctx, ops, r, fmt.Errorf("start nvidia-persistenced on %s again: %w", ops.Name(), err))
 	}
 
 	return r, nil
@@ -47,7 +53,7 @@ func Drain(ctx context.Context, ops Ops, t Target, o Options) (Released, error) 
 // Undrain makes a GPU take processes again.
 func Undrain(ctx context.Context, ops Ops, t Target) (Released, error) {
 	place, err := locate(ctx, ops, t)
-	r := Released{GPU: place.gpu, Absent: !place.found, Bare: place.bare}
+	r := place.released()
 
 	switch {
 	case err != nil:

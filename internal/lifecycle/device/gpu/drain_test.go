@@ -4,6 +4,7 @@
 package gpu_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -57,5 +58,56 @@ func TestDrain_refusals(t *testing.T) {
 		if r, err := f(); err != nil || !r.Absent {
 			t.Errorf("%s of a GPU that is not there: %+v: %v", name, r, err)
 		}
+	}
+}
+
+// TestDrain_end is where only nvidia-persistenced is to be started again.
+func TestDrain_end(t *testing.T) {
+	t.Parallel()
+
+	cases := map[string]struct {
+		set   func(*sim, context.CancelFunc)
+		fails bool
+		kept  bool // not undone
+	}{
+		"interrupted": {set: func(s *sim, cancel context.CancelFunc) {
+			s.after["Holders"] = func() error {
+				cancel()
+
+				return nil
+			}
+		}},
+		"it starts the second time": {fails: true, set: func(s *sim, _ context.CancelFunc) {
+			s.before["StartPersistenced"] = func() error {
+				delete(s.before, "StartPersistenced")
+
+				return errBroken
+			}
+		}},
+		"it never starts": {fails: true, kept: true, set: func(s *sim, _ context.CancelFunc) {
+			s.before["StartPersistenced"] = func() error { return errBroken }
+		}},
+	}
+
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+
+			s := newSim(cardA(), cardB())
+			s.persistenced = true
+			c.set(s, cancel)
+
+			_, err := gpu.Drain(ctx, s, gpu.Target{ID: uuidA}, gpu.Options{})
+			if errors.Is(err, errBroken) != c.fails || errors.Is(err, gpu.ErrNotUndone) != c.kept {
+				t.Errorf("error %v", err)
+			}
+
+			if s.persistenced == c.kept || s.cards[0].drains == c.fails {
+				t.Errorf("error %v, %s", err, s.state())
+			}
+		})
 	}
 }

@@ -4,27 +4,30 @@
 package gpu
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // shown is how many names an error lists.
 const shown = 10
 
 // InUseError says who uses a GPU that was to be taken away. It is [ErrInUse]. Nothing was
-// changed on the host, or what was changed was put back.
+// changed on the host, or what was changed was put back; else it comes with [ErrNotUndone].
 type InUseError struct {
 	GPU       GPU
 	Host      string
 	Processes []Process // may be empty: only the driver saw them
 	Apps      []App     // what computes on the GPU
+	Driver    string    // of the kernel, not NVIDIA's, which has the GPU
 }
 
 // Error implements error.
 func (e *InUseError) Error() string {
+	if e.Driver != "" {
+		return fmt.Sprintf("GPU %s of %s is bound to the driver %s, and in use for all that is known (a virtual machine?)", e.GPU.Label(), e.Host, e.Driver)
+	}
+
 	var names []string
 
 	for _, p := range e.Processes {
@@ -37,11 +40,16 @@ func (e *InUseError) Error() string {
 		}
 	}
 
+	return fmt.Sprintf("GPU %s of %s is in use by %s", e.GPU.Label(), e.Host, shorten(names))
+}
+
+// shorten lists names, and of many only the first.
+func shorten(names []string) string {
 	if more := len(names) - shown; more > 0 {
-		names = append(names[:shown], fmt.Sprintf("and %d more", more))
+		names = append(slices.Clone(names[:shown]), fmt.Sprintf("and %d more", more))
 	}
 
-	return fmt.Sprintf("GPU %s of %s is in use by %s", e.GPU.Label(), e.Host, strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 // Unwrap returns [ErrInUse].
@@ -59,13 +67,4 @@ func (g GPU) Label() string {
 	default:
 		return "that nothing is known of"
 	}
-}
-
-// passing marks the errors that may be gone at the next look.
-func passing(err error) error {
-	if errors.Is(err, ErrUnreachable) {
-		return wait.Transient(err)
-	}
-
-	return err
 }

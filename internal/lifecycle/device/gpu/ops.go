@@ -26,6 +26,9 @@ const (
 // The kinds of failure that a caller can tell apart with errors.Is.
 var (
 	ErrInUse       = errors.New("the GPU is in use")
+	ErrInDoubt     = errors.New("the GPU cannot be told from the others of the host")
+	ErrPending     = errors.New("the kernel removes the GPU once nobody uses it any more")
+	ErrNotUndone   = errors.New("not everything could be put back")
 	ErrUnreachable = errors.New("the host cannot be reached")
 	ErrPoweredOff  = errors.New("the host is powered off")
 	ErrNoDriver    = errors.New("the host has no NVIDIA driver")
@@ -51,6 +54,12 @@ type Process struct {
 	Comm string
 }
 
+// Removal is how a GPU is taken from the kernel.
+type Removal struct {
+	Last bool // no other GPU is in NVIDIA's driver
+	Bare bool // nor is this one: its driver is another, or none
+}
+
 // Ops are the single operations on one host. Each is bounded by its context. An error that
 // says that the host was not reached is ErrUnreachable.
 type Ops interface {
@@ -64,6 +73,9 @@ type Ops interface {
 	Present(ctx context.Context) ([]GPU, error)
 	// PCI lists the bus ids of NVIDIA's display devices on the PCI bus, driver or not.
 	PCI(ctx context.Context) ([]string, error)
+	// Foreign tells the kernel driver that has the device at a GPU's address, such as vfio-pci
+	// or nouveau; empty where that is NVIDIA's, or none.
+	Foreign(ctx context.Context, g GPU) (string, error)
 	// Apps lists the processes that compute on any GPU of the host.
 	Apps(ctx context.Context) ([]App, error)
 	// Holders lists the processes that hold the GPU's device file, those of containers included.
@@ -81,8 +93,12 @@ type Ops interface {
 	// StartPersistenced starts it again.
 	StartPersistenced(ctx context.Context) error
 	// Remove takes the GPU from the kernel: with the driver's own way, else through sysfs
-	// with the modules unloaded. Last says that no other GPU is on the host.
-	Remove(ctx context.Context, g GPU, last bool) error
+	// with the modules unloaded. It returns those that stay so: no GPU is left for them. What
+	// somebody holds is ErrInUse, and the kernel is not asked; a removal which the kernel took
+	// and does not end is ErrPending.
+	Remove(ctx context.Context, g GPU, how Removal) (unloaded []string, err error)
+	// Load loads modules, the last first: what Remove returned.
+	Load(ctx context.Context, modules []string) error
 	// RemoveDeviceFile removes /dev/nvidia<minor>, unless a GPU has that minor.
 	RemoveDeviceFile(ctx context.Context, g GPU) error
 	// Rescan makes the kernel look for new devices on the PCI bus.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -19,10 +20,10 @@ const verifyLimit = 30 * time.Second
 // persistenced is the name of nvidia-persistenced's process: the kernel keeps 15 letters.
 const persistenced = "nvidia-persiste"
 
-// Target names the GPU to release: by its UUID, else by the address it had. With neither the
-// host cannot have it: such a GPU was never seen there.
+// Target names the GPU to release: by its UUID, else by the address at which the host showed
+// it. With neither it is absent only from a host that has no GPU.
 type Target struct {
-	ID    string // UUID; what is none counts as empty
+	ID    string // UUID; what has not the form of one counts as empty
 	BusID string // may be empty
 }
 
@@ -34,19 +35,21 @@ type Options struct {
 // Released is what a release did, for [Finish] or [Restore].
 type Released struct {
 	GPU          GPU
-	Absent       bool // the host did not have it; nothing was done
-	Bare         bool // no driver had it: it was only taken from the bus
-	Drained      bool // we told it to take no new processes
-	Persistence  bool // its persistence mode was on
-	Persistenced bool // nvidia-persistenced ran, and was stopped
-	removal      bool // a removal was begun
+	Absent       bool     // the host did not have it; nothing was done
+	Bare         bool     // NVIDIA's driver did not have it: it was only taken from the bus
+	Foreign      string   // the driver that had it then, such as vfio-pci; empty: none
+	Drained      bool     // we told it to take no new processes
+	Persistence  bool     // its persistence mode was on
+	Persistenced bool     // nvidia-persistenced ran, and was stopped
+	Unloaded     []string // modules that no other GPU needs
+	removal      bool     // a removal was begun
 }
 
 // Release takes a GPU out of use and out of the kernel, so that the fabric can take it
 // away. Work on other GPUs of the host does not matter to it.
 //
 //  1. find the GPU by its UUID, else by its address; not there: done
-//  2. refuse while processes compute on it, unless forced
+//  2. refuse while processes compute on it or another driver has it, unless forced
 //  3. persistence mode off, nvidia-persistenced stopped
 //  4. no new processes (drain), before the next look, so that none slips in
 //  5. refuse while processes hold its device file, unless forced
@@ -54,11 +57,13 @@ type Released struct {
 //  7. see that its address is gone
 //
 // When it fails, or is refused, or is interrupted, everything that it did is undone before
-// it returns. A refusal is an [*InUseError], or [ErrInUse] where not a process but the system
-// holds the GPU.
+// it returns, else the error is [ErrNotUndone] too. A refusal is an [*InUseError], or
+// [ErrInUse] where not a process but the system holds the GPU; [ErrInDoubt] where it cannot
+// be told whether the GPU is there. A removal that the kernel began cannot be taken back:
+// [ErrPending].
 func Release(ctx context.Context, ops Ops, t Target, o Options) (Released, error) {
 	place, err := locate(ctx, ops, t)
-	r := Released{GPU: place.gpu, Absent: !place.found, Bare: place.bare}
+	r := place.released()
 
 	switch {
 	case err != nil:
@@ -67,20 +72,37 @@ func Release(ctx context.Context, ops Ops, t Target, o Options) (Released, error
 		return r, nil
 	}
 
-	if err := release(ctx, ops, &r, place.last, o); err != nil {
-		if back := undo(ctx, ops, r); back != nil {
-			err = fmt.Errorf("%w (and not everything could be put back: %w)", err, back)
-		}
+	err = release(ctx, ops, &r, place.last, o)
 
-		return r, err
+	switch {
+	case err == nil:
+		return r, nil
+	case errors.Is(err, ErrPending):
+		return r, pending(ctx, ops, r, place.last, err)
+	default:
+		return r, undone(ctx, ops, r, err)
+	}
+}
+
+// pending is the end of a release whose removal the kernel will do at a time of its own. A GPU
+// that leaves cannot be given back; what was stopped serves the others.
+func pending(ctx context.Context, ops Ops, r Released, last bool, err error) error {
+	if r.Persistenced && !last {
+		if back := undo(ctx, ops, Released{GPU: r.GPU, Persistenced: true}); back != nil {
+			return fmt.Errorf("%w (and %w: %w)", err, ErrNotUndone, back)
+		}
 	}
 
-	return r, nil
+	return err
 }
 
 // release does the steps from the second on, and notes in r what there is to undo.
 func release(ctx context.Context, ops Ops, r *Released, last bool, o Options) error {
-	if !r.Bare {
+	switch {
+	case r.Foreign != "" && !o.Force:
+		return &InUseError{GPU: r.GPU, Host: ops.Name(), Driver: r.Foreign}
+	case r.Bare:
+	default:
 		if err := quiesce(ctx, ops, r, o); err != nil {
 			return err
 		}
@@ -92,7 +114,8 @@ func release(ctx context.Context, ops Ops, r *Released, last bool, o Options) er
 
 	r.removal = true
 
-	if err := ops.Remove(ctx, r.GPU, last); err != nil {
+	var err error
+	if r.Unloaded, err = ops.Remove(ctx, r.GPU, Removal{Last: last, Bare: r.Bare}); err != nil {
 		return fmt.Errorf("remove GPU %s from %s: %w", r.GPU.Label(), ops.Name(), err)
 	}
 
@@ -194,7 +217,7 @@ func gone(ctx context.Context, ops Ops, g GPU) error {
 
 		switch {
 		case err != nil:
-			return wait.Again, "", passing(err)
+			return wait.Again, "", hostcmd.Passing(err, ErrUnreachable)
 		case slices.Contains(bus, g.BusID):
 			return wait.Again, "it is still there", nil
 		default:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -32,6 +33,15 @@ func Restore(ctx context.Context, ops Ops, r Released) error {
 	return undo(ctx, ops, r)
 }
 
+// undone puts a host back after a failure, and tells of what stays.
+func undone(ctx context.Context, ops Ops, r Released, err error) error {
+	if back := undo(ctx, ops, r); back != nil {
+		return fmt.Errorf("%w (and %w: %w)", err, ErrNotUndone, back)
+	}
+
+	return err
+}
+
 // undo puts a host back as it was before the release. It goes on after a step that failed.
 func undo(ctx context.Context, ops Ops, r Released) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
@@ -41,7 +51,7 @@ func undo(ctx context.Context, ops Ops, r Released) error {
 
 	// What failed may have failed for a lost connection, which comes back.
 	try := func(what string, do func(ctx context.Context) error) bool {
-		err := wait.Retry(ctx, wait.Quick, func(ctx context.Context) error { return passing(do(ctx)) })
+		err := wait.Retry(ctx, wait.Quick, func(ctx context.Context) error { return hostcmd.Passing(do(ctx), ErrUnreachable) })
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", what, err))
 		}
@@ -50,6 +60,10 @@ func undo(ctx context.Context, ops Ops, r Released) error {
 	}
 
 	there := !r.removal || try("bring GPU "+r.GPU.Label()+" back", func(ctx context.Context) error { return bringBack(ctx, ops, r) })
+
+	if len(r.Unloaded) > 0 && there {
+		try("load the driver's other modules on "+ops.Name(), func(ctx context.Context) error { return ops.Load(ctx, r.Unloaded) })
+	}
 
 	if r.Drained && there {
 		try("end the drain of GPU "+r.GPU.Label(), func(ctx context.Context) error { return ops.SetDrain(ctx, r.GPU, false) })
@@ -87,7 +101,7 @@ func bringBack(ctx context.Context, ops Ops, r Released) error {
 
 		switch {
 		case err != nil:
-			return wait.Again, "", passing(err)
+			return wait.Again, "", hostcmd.Passing(err, ErrUnreachable)
 		case back:
 			return wait.Done, "", nil
 		default:

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -221,6 +222,13 @@ func has(all []GPU, id string) bool {
 // isUUID reports whether an id is for certain a GPU's UUID: some fabrics tell a serial number
 // of their own, and some the UUID without what nvidia-smi prints in front.
 func isUUID(id string) bool { return bareUUID(id) != strings.ToLower(id) }
+
+// uuidPattern is the form of a UUID, with what nvidia-smi prints in front or without.
+var uuidPattern = regexp.MustCompile(`(?i)^(gpu-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// looksLikeUUID reports whether an id has the form of a UUID: a GPU that shows another is
+// another GPU.
+func looksLikeUUID(id string) bool { return isUUID(id) || uuidPattern.MatchString(id) }
 
 // bareUUID is a UUID in lower case without "GPU-".
 func bareUUID(id string) string { return strings.TrimPrefix(strings.ToLower(id), "gpu-") }

@@ -29,6 +29,7 @@ type card struct {
 	minor       int
 	onBus       bool
 	bare        bool // the driver does not take it
+	foreign     string
 	initialised bool
 	drains      bool
 	persistent  bool
@@ -42,6 +43,7 @@ type sim struct {
 	mu           sync.Mutex
 	cards        []*card
 	persistenced bool
+	unloaded     bool         // parts of the driver
 	files        map[int]bool // device files
 	calls        []string
 	before       map[string]func() error           // by call: an error, and nothing was done
@@ -78,7 +80,7 @@ func (s *sim) state() string {
 		fmt.Fprintf(&b, "%s bus=%t init=%t drain=%t pm=%t; ", c.bus, c.onBus, c.initialised, c.drains, c.persistent)
 	}
 
-	fmt.Fprintf(&b, "persistenced=%t files=%v", s.persistenced, s.files)
+	fmt.Fprintf(&b, "persistenced=%t unloaded=%t files=%v", s.persistenced, s.unloaded, s.files)
 
 	return b.String()
 }
@@ -88,7 +90,7 @@ func (s *sim) changes() []string {
 	var out []string
 
 	for _, c := range s.calls {
-		for _, verb := range []string{"Set", "Stop", "Start", "Remove", "Rescan", "Init"} {
+		for _, verb := range []string{"Set", "Stop", "Start", "Remove", "Rescan", "Init", "Load"} {
 			if strings.HasPrefix(c, verb) {
 				out = append(out, c)
 			}
@@ -223,6 +225,16 @@ func (s *sim) PCI(ctx context.Context) (out []string, err error) {
 	return out, err
 }
 
+func (s *sim) Foreign(ctx context.Context, g gpu.GPU) (driver string, err error) {
+	err = s.do(ctx, "Foreign", func() error {
+		driver = s.at(g).foreign
+
+		return nil
+	})
+
+	return driver, err
+}
+
 func (s *sim) Apps(ctx context.Context) (out []gpu.App, err error) {
 	err = s.do(ctx, "Apps", func() error {
 		for _, c := range s.cards {
@@ -316,13 +328,13 @@ func (s *sim) StartPersistenced(ctx context.Context) error {
 	})
 }
 
-func (s *sim) Remove(ctx context.Context, g gpu.GPU, last bool) error {
+func (s *sim) Remove(ctx context.Context, g gpu.GPU, how gpu.Removal) (unloaded []string, err error) {
 	call := "Remove"
-	if last {
+	if how.Last {
 		call = "Remove last"
 	}
 
-	return s.do(ctx, call, func() error {
+	err = s.do(ctx, call, func() error {
 		c := s.at(g)
 
 		switch {
@@ -333,6 +345,21 @@ func (s *sim) Remove(ctx context.Context, g gpu.GPU, last bool) error {
 		}
 
 		c.onBus, c.drains, c.persistent, c.initialised = false, false, false, false
+
+		if how.Last && !how.Bare {
+			s.unloaded = true
+			unloaded = []string{"nvidia_drm", "nvidia_uvm"}
+		}
+
+		return nil
+	})
+
+	return unloaded, err
+}
+
+func (s *sim) Load(ctx context.Context, modules []string) error {
+	return s.do(ctx, "Load "+strings.Join(modules, " "), func() error {
+		s.unloaded = false
 
 		return nil
 	})

@@ -9,6 +9,7 @@ var (
 	ParseApps    = parseApps
 	ParsePresent = parsePresent
 	ParsePCI     = parsePCI
+	ParseForeign = parseForeign
 	ParseHolders = parseHolders
 	ParseDrain   = parseDrain
 	ParseModules = parseModules
@@ -22,7 +23,8 @@ const (
 	ScriptPCI          = scriptPCI
 	ScriptHolders      = scriptHolders
 	ScriptRemove       = scriptRemove
-	ScriptRescan       = scriptRescan
+	ScriptRemoving     = scriptRemoving
+	ScriptRuns         = scriptRuns
 	ScriptDeviceFile   = scriptDeviceFile
 	ScriptPersistenced = scriptPersistenced
 )

@@ -13,13 +13,11 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
 )
 
 // containerRoot is the root of the driver container of the GPU operator, on the host.
 const containerRoot = "/run/nvidia/driver"
-
-// maxWords bounds what an error quotes of a command's words.
-const maxWords = 300
 
 // ops are the operations on one host. It is safe for concurrent use.
 type ops struct {
@@ -109,7 +107,7 @@ func (o *ops) known(ctx context.Context) (facts, error) {
 
 // script runs one of the fixed scripts and returns what it printed.
 func (o *ops) script(ctx context.Context, text string, params ...string) (string, error) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(text, "# metal3: "), "\n")
+	name := hostcmd.ScriptName(text)
 
 	res, err := o.host.Run(ctx, remote.Command{Script: text, Params: params})
 	if err != nil {
@@ -166,21 +164,18 @@ func (o *ops) run(ctx context.Context, args ...string) (remote.Result, error) {
 		return res, o.lost(strings.Join(args, " "), err)
 	}
 
-	if res.Exit == exitNoCommand {
+	if res.Exit == hostcmd.NoCommand {
 		return res, fmt.Errorf("%w: %w: %s on %s", gpu.ErrCommand, remote.ErrNoCommand, args[0], o.Name())
 	}
 
 	return res, nil
 }
 
-// exitNoCommand is the exit status of a shell that does not find a command.
-const exitNoCommand = 127
-
 // failed is the error of a command that ran and did not work. nvidia-smi puts its words
 // on standard output.
 func (o *ops) failed(what string, res remote.Result) error {
-	said := words(res.Stderr)
-	if out := words(res.Stdout); said == "" || (strings.HasPrefix(what, "nvidia-smi") && out != "") {
+	said := hostcmd.Words(res.Stderr)
+	if out := hostcmd.Words(res.Stdout); said == "" || (strings.HasPrefix(what, "nvidia-smi") && out != "") {
 		said = out
 	}
 
@@ -220,14 +215,4 @@ func (o *ops) lost(what string, err error) error {
 	}
 
 	return fmt.Errorf("%s on %s: %w", what, o.Name(), err)
-}
-
-// words makes one short line of what a command printed.
-func words(raw []byte) string {
-	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(raw), "?")), " ")
-	if len(s) > maxWords {
-		s = strings.ToValidUTF8(s[:maxWords], "") + "…"
-	}
-
-	return s
 }

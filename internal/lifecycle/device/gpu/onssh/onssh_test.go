@@ -124,7 +124,7 @@ func TestCommands(t *testing.T) {
 		"persistenced starts": {hostDriver, func(ctx context.Context, o gpu.Ops) error { return o.StartPersistenced(ctx) }, []string{"systemctl start nvidia-persistenced"}},
 		"persistenced of a container stops": {
 			containerDriver, func(ctx context.Context, o gpu.Ops) error { _, err := o.StopPersistenced(ctx); return err },
-			[]string{"persistenced-stop /run/nvidia/driver"},
+			[]string{"persistenced-runs /run/nvidia/driver", "persistenced-stop /run/nvidia/driver"},
 		},
 		"persistenced of a container starts": {
 			containerDriver, func(ctx context.Context, o gpu.Ops) error { return o.StartPersistenced(ctx) },
@@ -136,7 +136,13 @@ func TestCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			h := &host{facts: c.facts, dynamic: func(line string) (remote.Result, bool) { return said(""), line != "gpu-driver" }}
+			h := &host{facts: c.facts, dynamic: func(line string) (remote.Result, bool) {
+				if strings.HasPrefix(line, "persistenced-runs") {
+					return said("running\n"), true
+				}
+
+				return said(""), line != "gpu-driver"
+			}}
 			if err := c.do(t.Context(), onssh.New(h)); err != nil || !slices.Equal(h.lines, c.want) {
 				t.Errorf("ran %q, error %v", h.lines, err)
 			}
@@ -162,6 +168,21 @@ func TestPersistenced_stopFails(t *testing.T) {
 
 	if was, err := onssh.New(h).StopPersistenced(t.Context()); !was || !errors.Is(err, gpu.ErrUnreachable) {
 		t.Errorf("%t, error %v: it may have been stopped", was, err)
+	}
+
+	stop := "persistenced-stop /run/nvidia/driver"
+	h = &host{
+		facts: containerDriver, answers: map[string]remote.Result{"persistenced-runs /run/nvidia/driver": said("running\n")},
+		errs: map[string]error{stop: remote.ErrLost},
+	}
+
+	if was, err := onssh.New(h).StopPersistenced(t.Context()); !was || !errors.Is(err, gpu.ErrUnreachable) {
+		t.Errorf("in a container: %t, error %v: it may have been stopped", was, err)
+	}
+
+	h = &host{facts: containerDriver, answers: map[string]remote.Result{"persistenced-runs /run/nvidia/driver": said("none\n"), stop: said("stopped\n")}}
+	if was, err := onssh.New(h).StopPersistenced(t.Context()); was || err != nil || len(h.lines) != 1 {
+		t.Errorf("in a container: %t, error %v, ran %q: it does not run", was, err, h.lines)
 	}
 
 	none := &host{facts: hostDriver} // no systemd: 127
@@ -233,16 +254,19 @@ func TestRemove(t *testing.T) {
 	const (
 		drainR = "nvidia-smi drain -p 0000:1F:00.0 -r"
 		sysfs  = "sysfs-remove 0000:1f:00.0"
+		ask    = "sysfs-removing 0000:1f:00.0"
+		held   = "gpu-holders /dev/nvidia3 3"
 		lsmod  = "Module Size Used by\nnvidia_drm 1 0\nnvidia_modeset 1 1 nvidia_drm\nnvidia_uvm 1 0\nnvidia 1 2\n"
 	)
 
-	unload := []string{"lsmod", "rmmod nvidia_drm", "rmmod nvidia_modeset", "rmmod nvidia_uvm"}
+	unload := []string{held, "lsmod", "rmmod nvidia_drm", "rmmod nvidia_modeset", "rmmod nvidia_uvm"}
 	reload := []string{"modprobe nvidia_uvm", "modprobe nvidia_modeset", "modprobe nvidia_drm"}
 	through := func(more ...string) []string { return append(slices.Clone(unload), more...) }
 
 	cases := map[string]struct {
 		facts   string
-		last    bool
+		how     gpu.Removal
+		left    string // modules that stay unloaded
 		answers map[string]remote.Result
 		errs    map[string]error
 		want    []string
@@ -250,7 +274,7 @@ func TestRemove(t *testing.T) {
 		says    string
 	}{
 		"the driver's way": {facts: hostDriver, want: []string{drainR}},
-		"the last GPU":     {facts: hostDriver, last: true, want: through(sysfs)},
+		"the last GPU":     {facts: hostDriver, how: gpu.Removal{Last: true}, want: through(sysfs), left: "nvidia_drm nvidia_modeset nvidia_uvm"},
 		"a virtual machine": {
 			facts: hostDriver + "hypervisor\n", want: append(through(sysfs), reload...),
 		},
@@ -260,16 +284,41 @@ func TestRemove(t *testing.T) {
 		},
 		"both ways fail": {
 			facts: hostDriver, answers: map[string]remote.Result{drainR: failed("Unable to remove"), sysfs: failed("cannot be written")},
-			want: append(append([]string{drainR}, through(sysfs)...), reload...), fails: gpu.ErrCommand, says: "Unable to remove",
+			want: append(append([]string{drainR}, through(sysfs, ask)...), reload...), fails: gpu.ErrCommand, says: "Unable to remove",
 		},
 		"the driver's way is lost": {
 			facts: hostDriver, errs: map[string]error{drainR: remote.ErrLost}, want: []string{drainR}, fails: gpu.ErrUnreachable,
 		},
 		"no driver": {
-			facts: "smi host\n", answers: map[string]remote.Result{"lsmod": said("Module Size Used by\n")}, want: []string{"lsmod", sysfs},
+			facts: "smi host\n", answers: map[string]remote.Result{"lsmod": said("Module Size Used by\n")}, want: []string{held, "lsmod", sysfs},
+		},
+		"no driver has it": {facts: hostDriver, how: gpu.Removal{Last: true, Bare: true}, want: []string{sysfs}},
+		"the last GPU, and somebody holds it": {
+			facts: hostDriver, how: gpu.Removal{Last: true}, answers: map[string]remote.Result{held: said("4711 python3\n")},
+			want: []string{held}, fails: gpu.ErrInUse, says: "4711 python3",
+		},
+		"the driver does not let go, and somebody holds it": {
+			facts: hostDriver, answers: map[string]remote.Result{held: said("4711 python3\n"), drainR: failed("In use by another client")},
+			want: []string{drainR, held}, fails: gpu.ErrInUse, says: "In use by another client",
+		},
+		"nobody knows who holds it": {
+			facts: hostDriver, how: gpu.Removal{Last: true}, answers: map[string]remote.Result{held: failed("only root sees")},
+			want: []string{held}, fails: gpu.ErrCommand, says: "only root sees",
+		},
+		"the connection is lost, and the kernel removes it": {
+			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{sysfs: remote.ErrLost},
+			answers: map[string]remote.Result{ask: said("gone\n")}, want: through(sysfs, ask), left: "nvidia_drm nvidia_modeset nvidia_uvm",
+		},
+		"the connection is lost, and the kernel is at it": {
+			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{sysfs: remote.ErrLost},
+			answers: map[string]remote.Result{ask: said("running\n")}, want: through(sysfs, ask), fails: gpu.ErrPending, left: "nvidia_drm nvidia_modeset nvidia_uvm",
+		},
+		"the connection is lost before": {
+			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{sysfs: remote.ErrLost},
+			answers: map[string]remote.Result{ask: said("idle\n")}, want: append(through(sysfs, ask), reload...), fails: gpu.ErrUnreachable,
 		},
 		"the last GPU, and a part is busy": {
-			facts: hostDriver, last: true, answers: map[string]remote.Result{"rmmod nvidia_uvm": failed("rmmod: ERROR: Module nvidia_uvm is in use")},
+			facts: hostDriver, how: gpu.Removal{Last: true}, answers: map[string]remote.Result{"rmmod nvidia_uvm": failed("rmmod: ERROR: Module nvidia_uvm is in use")},
 			want: through("modprobe nvidia_modeset", "modprobe nvidia_drm"), fails: gpu.ErrInUse, says: "nvidia_uvm is in use",
 		},
 		"others work, and keep a part busy": {
@@ -277,8 +326,8 @@ func TestRemove(t *testing.T) {
 			want: through(sysfs, "modprobe nvidia_modeset", "modprobe nvidia_drm"),
 		},
 		"the connection is lost while unloading": {
-			facts: hostDriver, last: true, errs: map[string]error{"rmmod nvidia_modeset": remote.ErrLost},
-			want: []string{"lsmod", "rmmod nvidia_drm", "rmmod nvidia_modeset", "modprobe nvidia_modeset", "modprobe nvidia_drm"}, fails: gpu.ErrUnreachable,
+			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{"rmmod nvidia_modeset": remote.ErrLost},
+			want: []string{held, "lsmod", "rmmod nvidia_drm", "rmmod nvidia_modeset", "modprobe nvidia_modeset", "modprobe nvidia_drm"}, fails: gpu.ErrUnreachable,
 		},
 	}
 
@@ -287,10 +336,14 @@ func TestRemove(t *testing.T) {
 			t.Parallel()
 
 			h := &host{facts: c.facts, answers: c.answers, errs: c.errs, dynamic: func(line string) (remote.Result, bool) {
-				return map[string]remote.Result{"lsmod": said(lsmod), sysfs: said("gone\n")}[line], line != "gpu-driver"
+				return map[string]remote.Result{"lsmod": said(lsmod), sysfs: said("gone\n"), ask: said("idle\n")}[line], line != "gpu-driver"
 			}}
 
-			err := onssh.New(h).Remove(t.Context(), gpu1, c.last)
+			left, err := onssh.New(h).Remove(t.Context(), gpu1, c.how)
+			if got := strings.Join(left, " "); got != c.left {
+				t.Errorf("unloaded stays %q", got)
+			}
+
 			if !errors.Is(err, c.fails) || (c.says != "" && !strings.Contains(fmt.Sprint(err), c.says)) {
 				t.Errorf("error %v", err)
 			}
@@ -305,25 +358,28 @@ func TestRemove(t *testing.T) {
 func TestRemove_blocks(t *testing.T) {
 	t.Parallel()
 
-	for name, ends := range map[string]time.Duration{"for a while": 20 * time.Second, "for ever": time.Hour} {
+	for name, ends := range map[string]time.Duration{"for a while": 20 * time.Second, "for ever": time.Hour, "until it is interrupted": 2 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), map[bool]time.Duration{true: 5 * time.Second, false: time.Hour}[ends > time.Hour])
+				defer cancel()
+
 				start := time.Now()
-				h := &host{facts: hostDriver, answers: map[string]remote.Result{"lsmod": said("")}, dynamic: func(line string) (remote.Result, bool) {
+				h := &host{facts: hostDriver, answers: map[string]remote.Result{"lsmod": said(""), "gpu-holders /dev/nvidia3 3": said("")}, dynamic: func(line string) (remote.Result, bool) {
 					if time.Since(start) < ends {
-						return said("running\n"), strings.HasPrefix(line, "sysfs-remove")
+						return said("running\n"), strings.HasPrefix(line, "sysfs-remov")
 					}
 
-					return said("gone\n"), strings.HasPrefix(line, "sysfs-remove")
+					return said("gone\n"), strings.HasPrefix(line, "sysfs-remov")
 				}}
 
-				err := onssh.New(h).Remove(t.Context(), gpu1, true)
+				_, err := onssh.New(h).Remove(ctx, gpu1, gpu.Removal{Last: true})
 				if took := time.Since(start); took > 61*time.Second || (err == nil) != (ends < time.Minute) {
 					t.Errorf("after %s: %v", took, err)
 				}
 
-				if err != nil && !strings.Contains(err.Error(), "waits for the last user of the GPU") {
+				if err != nil && (!errors.Is(err, gpu.ErrPending) || !strings.Contains(err.Error(), "somebody still uses it")) {
 					t.Errorf("error %v", err)
 				}
 			})

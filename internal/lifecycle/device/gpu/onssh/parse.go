@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
 )
 
 // facts are what scriptDriver tells.
@@ -81,7 +82,7 @@ func isNone(out string) bool {
 func columns(line string, n int) ([]string, error) {
 	cut := strings.SplitN(line, ",", n)
 	if len(cut) < n {
-		return nil, fmt.Errorf("%w: nvidia-smi said %q where %d columns were asked for", gpu.ErrCommand, words([]byte(line)), n)
+		return nil, fmt.Errorf("%w: nvidia-smi said %q where %d columns were asked for", gpu.ErrCommand, hostcmd.Words([]byte(line)), n)
 	}
 
 	for i := range cut {
@@ -131,7 +132,7 @@ func parseVisible(out string) ([]gpu.GPU, error) {
 		g.BusID, _ = gpu.NormalBusID(value(cut[1]))
 
 		if g.UUID == "" && g.BusID == "" {
-			return nil, fmt.Errorf("%w: nvidia-smi said %q where a UUID and a bus id were asked for", gpu.ErrCommand, words([]byte(line)))
+			return nil, fmt.Errorf("%w: nvidia-smi said %q where a UUID and a bus id were asked for", gpu.ErrCommand, hostcmd.Words([]byte(line)))
 		}
 
 		all = append(all, g)
@@ -160,7 +161,7 @@ func parseApps(out string) ([]gpu.App, error) {
 
 		a := gpu.App{UUID: realUUID(cut[0]), Name: value(cut[1])}
 		if a.UUID == "" {
-			return nil, fmt.Errorf("%w: nvidia-smi said %q, which does not tell the GPU of a process", gpu.ErrCommand, words([]byte(line)))
+			return nil, fmt.Errorf("%w: nvidia-smi said %q, which does not tell the GPU of a process", gpu.ErrCommand, hostcmd.Words([]byte(line)))
 		}
 
 		if a.Name == "" {
@@ -229,6 +230,23 @@ func parsePCI(out string) []string {
 	return all
 }
 
+// parseForeign reads from what scriptPCI prints the driver of the device at an address, unless
+// it is NVIDIA's, or none.
+func parseForeign(out, bus string) string {
+	for line := range lines(out) {
+		f := strings.Fields(line)
+		if len(f) < 4 || f[3] == "-" || f[3] == "nvidia" {
+			continue
+		}
+
+		if id, ok := gpu.NormalBusID(f[0]); ok && id == bus {
+			return strings.ToValidUTF8(f[3], "?")
+		}
+	}
+
+	return ""
+}
+
 // parseHolders reads what scriptHolders prints.
 func parseHolders(out string) ([]gpu.Process, error) {
 	var all []gpu.Process
@@ -238,7 +256,7 @@ func parseHolders(out string) ([]gpu.Process, error) {
 
 		n, err := strconv.Atoi(pid)
 		if err != nil || n <= 0 {
-			return nil, fmt.Errorf("%w: %q is no process", gpu.ErrCommand, words([]byte(line)))
+			return nil, fmt.Errorf("%w: %q is no process", gpu.ErrCommand, hostcmd.Words([]byte(line)))
 		}
 
 		all = append(all, gpu.Process{PID: n, Comm: strings.ToValidUTF8(strings.TrimSpace(comm), "?")})
@@ -269,7 +287,7 @@ func parseDrain(out string) (bool, error) {
 		}
 	}
 
-	return false, fmt.Errorf("%w: nvidia-smi said %q where a drain state was asked for", gpu.ErrCommand, words([]byte(out)))
+	return false, fmt.Errorf("%w: nvidia-smi said %q where a drain state was asked for", gpu.ErrCommand, hostcmd.Words([]byte(out)))
 }
 
 // parseModules reads lsmod: the names of the loaded modules.

@@ -74,9 +74,10 @@ done
 exit 0
 `
 
-// scriptPCI shows NVIDIA's devices on the PCI bus, each as "<bus id> <vendor> <class>":
+// scriptPCI shows NVIDIA's devices on the PCI bus, each as "<bus id> <vendor> <class>
+// <driver>", "-" for no driver:
 //
-//	0000:1f:00.0 0x10de 0x030200
+//	0000:1f:00.0 0x10de 0x030200 vfio-pci
 const scriptPCI = `# metal3: gpu-pci
 root=${1-}
 if [ ! -d "$root/sys/bus/pci/devices" ]; then
@@ -86,7 +87,13 @@ fi
 for d in "$root"/sys/bus/pci/devices/*; do
   v= c=
   { read -r v <"$d/vendor" && read -r c <"$d/class"; } 2>/dev/null
-  if [ "$v" = 0x10de ]; then echo "${d##*/} $v $c"; fi
+  if [ "$v" != 0x10de ]; then continue; fi
+  driver=-
+  if [ -e "$d/driver" ]; then
+    driver=$(readlink -f "$d/driver")
+    driver=${driver##*/}
+  fi
+  echo "${d##*/} $v $c $driver"
 done
 exit 0
 `
@@ -161,10 +168,17 @@ echo 'the kernel took the write, but the device is still there' >&2
 exit 1
 `
 
-// scriptRescan makes the kernel look for new devices. It prints nothing.
-const scriptRescan = `# metal3: pci-rescan
-root=${1-}
-echo 1 >"$root/sys/bus/pci/rescan"
+// scriptRemoving says whether the removal of the PCI device $1 is under way, and begins none:
+//
+//	gone       the device is not on the bus
+//	running    the write has not ended
+//	idle       there is no write
+const scriptRemoving = `# metal3: sysfs-removing
+root=${2-}
+if [ ! -e "$root/sys/bus/pci/devices/$1" ]; then echo gone
+elif grep -qs "metal3[-]remove-$1" /proc/[0-9]*/cmdline; then echo running
+else echo idle
+fi
 `
 
 // scriptDeviceFile removes the device file of the minor $1, unless a GPU has that minor:
@@ -178,6 +192,22 @@ for i in "$root"/proc/driver/nvidia/gpus/*/information; do
   if grep -q "^Device Minor:[[:space:]]*$1[[:space:]]*\$" "$i"; then echo kept; exit 0; fi
 done
 rm -f "$root/dev/nvidia$1" "$root/run/nvidia/driver/dev/nvidia$1" && echo removed
+`
+
+// scriptRuns says whether the nvidia-persistenced that the driver container (root: $1)
+// started runs, if the process of its pid file is that:
+//
+//	running
+//	none
+const scriptRuns = `# metal3: persistenced-runs
+for f in "$1/run/nvidia-persistenced/nvidia-persistenced.pid" "$1/var/run/nvidia-persistenced/nvidia-persistenced.pid"; do
+  pid= comm=
+  { read -r pid <"$f" || [ -n "$pid" ]; } 2>/dev/null
+  case $pid in ''|*[!0-9]*) continue ;; esac
+  { read -r comm <"/proc/$pid/comm"; } 2>/dev/null
+  if [ "$comm" = nvidia-persiste ]; then echo running; exit 0; fi
+done
+echo none
 `
 
 // scriptPersistenced ends the nvidia-persistenced that the driver container (root: $1)

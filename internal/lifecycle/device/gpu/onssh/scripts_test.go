@@ -24,6 +24,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu/onssh"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
 )
 
 // inShells runs a test with each POSIX shell of this machine. The scripts run for real,
@@ -192,9 +193,22 @@ func TestScriptPCI(t *testing.T) {
 			t.Fatal(err)
 		}
 
+		if err := errors.Join(
+			os.MkdirAll(filepath.Join(r.root, "sys/bus/pci/drivers/vfio-pci"), 0o750),
+			os.Symlink("../../drivers/vfio-pci", filepath.Join(r.root, "sys/bus/pci/devices/0000:20:00.0/driver")),
+		); err != nil {
+			t.Fatal(err)
+		}
+
 		out := r.must(onssh.ScriptPCI, r.root)
 		if got := onssh.ParsePCI(out); !slices.Equal(got, []string{"0000:1f:00.0", "0000:20:00.0"}) {
 			t.Errorf("%q gives %v", out, got)
+		}
+
+		for bus, want := range map[string]string{"0000:1f:00.0": "", "0000:20:00.0": "vfio-pci", "0000:21:00.0": ""} {
+			if got := onssh.ParseForeign(out, bus); got != want {
+				t.Errorf("the driver of %s is %q in %q", bus, got, out)
+			}
 		}
 	})
 }
@@ -401,6 +415,10 @@ func TestScriptRemove_blocks(t *testing.T) {
 			t.Fatal(err)
 		}
 
+		if out := r.must(onssh.ScriptRemoving, bus, r.root); out != "idle\n" {
+			t.Errorf("before: %q", out)
+		}
+
 		for range 2 {
 			start := time.Now()
 
@@ -408,6 +426,10 @@ func TestScriptRemove_blocks(t *testing.T) {
 			if took := time.Since(start); out != "running\n" || took > 20*time.Second {
 				t.Errorf("%q after %s", out, took)
 			}
+		}
+
+		if out := r.must(onssh.ScriptRemoving, bus, r.root); out != "running\n" {
+			t.Errorf("while it blocks: %q", out)
 		}
 
 		// The last user ends, and the one write goes through.
@@ -426,8 +448,10 @@ func TestScriptRemove_blocks(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		if out := r.must(onssh.ScriptRemove, bus, r.root); out != "gone\n" {
-			t.Errorf("%q", out)
+		for _, script := range []string{onssh.ScriptRemove, onssh.ScriptRemoving} {
+			if out := r.must(script, bus, r.root); out != "gone\n" {
+				t.Errorf("%q", out)
+			}
 		}
 	})
 }
@@ -437,12 +461,12 @@ func TestScriptRescan(t *testing.T) {
 	inShells(t, func(r runner) {
 		t := r.t
 
-		if _, err := r.run(onssh.ScriptRescan, r.root); err == nil {
+		if _, err := r.run(hostcmd.Rescan, r.root); err == nil {
 			t.Error("no sysfs, no error")
 		}
 
 		file := r.file("sys/bus/pci/rescan", "", 0o600)
-		out := r.must(onssh.ScriptRescan, r.root)
+		out := r.must(hostcmd.Rescan, r.root)
 
 		if text, err := os.ReadFile(file); err != nil || string(text) != "1\n" || out != "" {
 			t.Errorf("written %q, printed %q, error %v", text, out, err)
@@ -487,13 +511,15 @@ func TestScriptPersistenced(t *testing.T) {
 	inShells(t, func(r runner) {
 		t := r.t
 
-		if out := r.must(onssh.ScriptPersistenced, r.root); out != "none\n" {
-			t.Errorf("%q", out)
+		for _, script := range []string{onssh.ScriptPersistenced, onssh.ScriptRuns} {
+			if out := r.must(script, r.root); out != "none\n" {
+				t.Errorf("%q", out)
+			}
 		}
 
 		pidFile := r.file("run/nvidia-persistenced/nvidia-persistenced.pid", strconv.Itoa(os.Getpid()), 0o600)
 
-		if out := r.must(onssh.ScriptPersistenced, r.root); out != "none\n" {
+		if out := r.must(onssh.ScriptRuns, r.root) + r.must(onssh.ScriptPersistenced, r.root); out != "none\nnone\n" {
 			t.Errorf("%q: that process is another's", out)
 		}
 
@@ -523,7 +549,7 @@ func TestScriptPersistenced(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		if out := r.must(onssh.ScriptPersistenced, r.root); out != "stopped\n" {
+		if out := r.must(onssh.ScriptRuns, r.root) + r.must(onssh.ScriptPersistenced, r.root); out != "running\nstopped\n" {
 			t.Errorf("%q", out)
 		}
 

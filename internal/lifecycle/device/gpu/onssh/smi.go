@@ -131,9 +131,14 @@ func (o *ops) StopPersistenced(ctx context.Context) (bool, error) {
 	}
 
 	if f.driver() == gpu.DriverContainer {
-		out, err := o.script(ctx, scriptPersistenced, containerRoot)
+		out, err := o.script(ctx, scriptRuns, containerRoot)
+		if err != nil || strings.TrimSpace(out) != "running" {
+			return false, err
+		}
 
-		return strings.TrimSpace(out) == "stopped", err
+		_, err = o.script(ctx, scriptPersistenced, containerRoot)
+
+		return true, err
 	}
 
 	res, err := o.run(ctx, "systemctl", "is-active", persistencedUnit)

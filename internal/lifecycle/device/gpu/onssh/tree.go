@@ -7,16 +7,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
-// removeLimit bounds the wait for the kernel to remove a device through sysfs.
-const removeLimit = 60 * time.Second
+// removeLimit bounds the wait for the kernel to remove a device through sysfs, lookLimit the
+// question how a removal stands that ended in another way.
+const (
+	removeLimit = 60 * time.Second
+	lookLimit   = 20 * time.Second
+)
 
 // modules are unloaded before the last GPU goes, in this order: the later ones are used by
 // the earlier ones.
@@ -60,7 +66,7 @@ func (o *ops) Holders(ctx context.Context, g gpu.GPU) ([]gpu.Process, error) {
 
 // Rescan implements [gpu.Ops].
 func (o *ops) Rescan(ctx context.Context) error {
-	_, err := o.script(ctx, scriptRescan)
+	_, err := o.script(ctx, hostcmd.Rescan)
 
 	return err
 }
@@ -76,51 +82,97 @@ func (o *ops) RemoveDeviceFile(ctx context.Context, g gpu.GPU) error {
 	return err
 }
 
+// Foreign implements [gpu.Ops].
+func (o *ops) Foreign(ctx context.Context, g gpu.GPU) (string, error) {
+	out, err := o.script(ctx, scriptPCI)
+	if err != nil {
+		return "", err
+	}
+
+	return parseForeign(out, g.BusID), nil
+}
+
 // Remove implements [gpu.Ops]. The driver's own way does not work in a virtual machine, nor
 // for the last GPU, whose driver then keeps the module's other parts busy.
-func (o *ops) Remove(ctx context.Context, g gpu.GPU, last bool) error {
+func (o *ops) Remove(ctx context.Context, g gpu.GPU, how gpu.Removal) ([]string, error) {
 	if _, ok := gpu.NormalBusID(g.BusID); !ok {
-		return fmt.Errorf("%w: the PCI address of GPU %s is not known", gpu.ErrCommand, g.Label())
+		return nil, fmt.Errorf("%w: the PCI address of GPU %s is not known", gpu.ErrCommand, g.Label())
+	}
+
+	if how.Bare {
+		return nil, o.writeRemove(ctx, g)
 	}
 
 	f, err := o.known(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 
-	if f.driver() == gpu.DriverNone || f.hypervisor || last {
-		return o.removeThroughSysfs(ctx, g, last)
+	if f.driver() == gpu.DriverNone || f.hypervisor || how.Last {
+		return o.removeThroughSysfs(ctx, g, how.Last)
 	}
 
 	_, err = o.do(ctx, "nvidia-smi", "drain", "-p", gpu.DriverBusID(g.BusID), "-r")
 	if !errors.Is(err, gpu.ErrCommand) {
-		return err // nil as well
+		return nil, err // nil as well
 	}
 
-	if again := o.removeThroughSysfs(ctx, g, last); again != nil {
-		return fmt.Errorf("%w; and before that %w", again, err)
+	unloaded, again := o.removeThroughSysfs(ctx, g, how.Last)
+	if again != nil {
+		return nil, fmt.Errorf("%w; and before that %w", again, err)
 	}
 
-	return nil
+	return unloaded, nil
 }
 
-// removeThroughSysfs unloads what can hold the GPU and makes the kernel remove it.
-func (o *ops) removeThroughSysfs(ctx context.Context, g gpu.GPU, last bool) error {
+// removeThroughSysfs unloads what can hold the GPU and makes the kernel remove it. Unloaded
+// is what stays so, because no GPU is left for it.
+func (o *ops) removeThroughSysfs(ctx context.Context, g gpu.GPU, last bool) (unloaded []string, err error) {
+	// The kernel would wait for them, and could not be told to let it be.
+	holders, err := o.Holders(ctx, g)
+
+	switch {
+	case err != nil:
+		return nil, err
+	case len(holders) > 0:
+		return nil, &gpu.InUseError{GPU: g, Host: o.Name(), Processes: holders}
+	}
+
 	unloaded, kept, err := o.unload(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 
 	if len(kept) > 0 && last {
 		o.reload(ctx, unloaded)
 
-		return fmt.Errorf("%w: %w", gpu.ErrInUse, kept[0])
+		return nil, fmt.Errorf("%w: %w", gpu.ErrInUse, kept[0])
 	}
 
+	err = o.writeRemove(ctx, g)
+
+	// The parts serve the other GPUs too. Where none is left, the kernel may still be at work
+	// on the one that goes.
+	if !last || (err != nil && !errors.Is(err, gpu.ErrPending)) {
+		o.reload(ctx, unloaded)
+
+		unloaded = nil
+	}
+
+	if err != nil && len(kept) > 0 {
+		err = fmt.Errorf("%w; and before that %w", err, kept[0])
+	}
+
+	return unloaded, err
+}
+
+// writeRemove makes the kernel remove the device at an address. What it began it ends: a
+// removal that is under way when this must return is [gpu.ErrPending].
+func (o *ops) writeRemove(ctx context.Context, g gpu.GPU) error {
 	limited, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
 
-	err = wait.Until(limited, wait.Quick, func(ctx context.Context) (wait.Verdict, string, error) {
+	err := wait.Until(limited, wait.Quick, func(ctx context.Context) (wait.Verdict, string, error) {
 		out, err := o.script(ctx, scriptRemove, g.BusID)
 
 		switch said := strings.TrimSpace(out); {
@@ -129,22 +181,42 @@ func (o *ops) removeThroughSysfs(ctx context.Context, g gpu.GPU, last bool) erro
 		case said == "gone":
 			return wait.Done, "", nil
 		case said == "running":
-			return wait.Again, "the kernel waits for the last user of the GPU, and removes it when that ends", nil
+			return wait.Again, "somebody still uses it", nil
 		default:
-			return wait.Again, "", fmt.Errorf("%w: the removal said %q", gpu.ErrCommand, words([]byte(out)))
+			return wait.Again, "", fmt.Errorf("%w: the removal said %q", gpu.ErrCommand, hostcmd.Words([]byte(out)))
 		}
 	})
-
-	// The parts serve the other GPUs too.
-	if !last || err != nil {
-		o.reload(ctx, unloaded)
+	if err == nil {
+		return nil
 	}
 
-	if err != nil && len(kept) > 0 {
-		err = fmt.Errorf("%w; and before that %w", err, kept[0])
+	switch o.removing(ctx, g) {
+	case "gone":
+		return nil
+	case "running":
+		return fmt.Errorf("%w, also after this (end what uses GPU %s, or restart the host): %w", gpu.ErrPending, g.Label(), err)
+	default:
+		return err
+	}
+}
+
+// removing asks how a removal stands, also when the caller's time is over or its connection
+// was lost; empty: nobody says.
+func (o *ops) removing(ctx context.Context, g gpu.GPU) (said string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
+	defer cancel()
+
+	err := wait.Retry(ctx, wait.Quick, func(ctx context.Context) error {
+		out, err := o.script(ctx, scriptRemoving, g.BusID)
+		said = strings.TrimSpace(out)
+
+		return hostcmd.Passing(err, gpu.ErrUnreachable)
+	})
+	if err != nil {
+		return ""
 	}
 
-	return err
+	return said
 }
 
 // unload unloads the parts of the driver that can hold a GPU. Kept are the reasons of the
@@ -184,15 +256,26 @@ func (o *ops) unload(ctx context.Context) (unloaded []string, kept []error, err 
 	return unloaded, kept, nil
 }
 
-// reload loads again what was unloaded, the last first. It is a courtesy to the GPUs that
-// stay, and a command of the driver loads them anyway: a failure is a warning.
+// Load implements [gpu.Ops].
+func (o *ops) Load(ctx context.Context, modules []string) error {
+	var failed []error
+
+	for _, m := range slices.Backward(modules) {
+		if _, err := o.do(ctx, "modprobe", m); err != nil {
+			failed = append(failed, err)
+		}
+	}
+
+	return errors.Join(failed...)
+}
+
+// reload loads again what was unloaded. It is a courtesy to the GPUs that stay, and a command
+// of the driver loads them anyway: a failure is a warning.
 func (o *ops) reload(ctx context.Context, unloaded []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 	defer cancel()
 
-	for i := len(unloaded) - 1; i >= 0; i-- {
-		if _, err := o.do(ctx, "modprobe", unloaded[i]); err != nil {
-			o.warn("module %s was unloaded and could not be loaded again: %v", unloaded[i], err)
-		}
+	if err := o.Load(ctx, unloaded); err != nil {
+		o.warn("modules were unloaded and could not be loaded again: %v", err)
 	}
 }
