@@ -4,6 +4,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,12 +17,13 @@ type gpuNode struct {
 	ops      gpu.Ops
 	before   gpu.Before
 	released gpu.Released
+	shown    map[string]string // by fabric id: the UUIDs of GPUs of which the fabric tells another id
 }
 
 var _ Node = (*gpuNode)(nil)
 
 // GPUNode is the node of a host with GPUs.
-func GPUNode(ops gpu.Ops) Node { return &gpuNode{ops: ops} }
+func GPUNode(ops gpu.Ops) Node { return &gpuNode{ops: ops, shown: map[string]string{}} }
 
 // Name implements [Node].
 func (n *gpuNode) Name() string { return n.ops.Name() }
@@ -50,7 +52,9 @@ func (n *gpuNode) Remember(ctx context.Context) (err error) {
 	return nodeError(err)
 }
 
-// See implements [Node]. Where the fabric gave no id, the GPU that is new is the device.
+// See implements [Node]. Where the fabric gave no id, the GPU that is new is the device, and
+// its UUID the id. Where it gave another id, that one stays, for the fabric's id is compared
+// with it; the UUID is remembered beside it.
 func (n *gpuNode) See(ctx context.Context, r Record) (Record, bool, error) {
 	s, err := gpu.See(ctx, n.ops, r.DeviceID, n.before)
 	if err != nil {
@@ -61,8 +65,9 @@ func (n *gpuNode) See(ctx context.Context, r Record) (Record, bool, error) {
 		r.BusID = s.GPU.BusID
 	}
 
-	if r.DeviceID == "" && s.Visible {
-		r.DeviceID = s.GPU.UUID
+	if s.Visible && s.GPU.UUID != "" {
+		r.DeviceID = cmp.Or(r.DeviceID, s.GPU.UUID)
+		n.shown[r.FabricID] = s.GPU.UUID
 	}
 
 	if !s.Visible && s.Note != "" {
@@ -81,9 +86,13 @@ func (n *gpuNode) Rescan(ctx context.Context) error {
 	return nodeError(n.ops.Init(ctx))
 }
 
+// id is what the host calls a device: its UUID where the host showed it.
+func (n *gpuNode) id(r Record) string { return cmp.Or(n.shown[r.FabricID], r.DeviceID) }
+
 // Release implements [Node].
 func (n *gpuNode) Release(ctx context.Context, r Record, force bool) (err error) {
-	n.released, err = gpu.Release(ctx, n.ops, gpu.Target{ID: r.DeviceID, BusID: r.BusID}, gpu.Options{Force: force})
+	target := gpu.Target{ID: n.id(r), BusID: r.BusID}
+	n.released, err = gpu.Release(ctx, n.ops, target, gpu.Options{Force: force})
 
 	return nodeError(err)
 }
@@ -111,8 +120,8 @@ func (n *gpuNode) Idle(ctx context.Context, all []Record) (map[string]bool, erro
 	var names []string
 
 	for _, r := range all {
-		if r.DeviceID != "" {
-			names = append(names, r.DeviceID)
+		if id := n.id(r); id != "" {
+			names = append(names, id)
 		}
 	}
 
@@ -124,7 +133,7 @@ func (n *gpuNode) Idle(ctx context.Context, all []Record) (map[string]bool, erro
 	out := map[string]bool{}
 
 	for _, r := range all {
-		if free, ok := told[r.DeviceID]; ok && r.DeviceID != "" {
+		if free, ok := told[n.id(r)]; ok {
 			out[r.FabricID] = free
 		}
 	}
@@ -132,12 +141,18 @@ func (n *gpuNode) Idle(ctx context.Context, all []Record) (map[string]bool, erro
 	return out, nil
 }
 
-// nodeError gives the errors of all kinds of nodes the same kinds.
+// doubtAdvice follows an error that says that a device cannot be told from others.
+const doubtAdvice = `nothing was changed; look at the host, and set skip_drain = "always" to detach the device without asking it`
+
+// nodeError gives the errors of all kinds of nodes the same kinds. A refusal that left
+// something changed has none, for then its words alone say what is to be done.
 func nodeError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, gpu.ErrInUse):
+	case errors.Is(err, gpu.ErrInDoubt):
+		return fmt.Errorf("%w: %s", err, doubtAdvice)
+	case errors.Is(err, gpu.ErrInUse) && !errors.Is(err, gpu.ErrNotUndone) && !errors.Is(err, gpu.ErrPending):
 		return kindError{err, ErrInUse}
 	case errors.Is(err, gpu.ErrUnreachable):
 		return kindError{err, ErrUnreachable}
