@@ -26,12 +26,20 @@ func (v *view) runScript(r request, stdin []byte) Answer {
 		return v.holders(r.param(1))
 	case "sysfs-remove":
 		return v.sysfsRemove(r.param(0))
+	case "sysfs-removing":
+		return v.sysfsRemoving(r.param(0))
 	case "pci-rescan":
 		v.rescan()
 
 		return Answer{}
 	case "device-file-remove":
 		return v.removeFile(r.param(0))
+	case "persistenced-runs":
+		if !v.Running || v.Driver != DriverContainer {
+			return say("none\n")
+		}
+
+		return say("running\n")
 	case "persistenced-stop":
 		if !v.Running || v.Driver != DriverContainer {
 			return say("none\n")
@@ -44,6 +52,8 @@ func (v *view) runScript(r request, stdin []byte) Answer {
 		return v.cxlList()
 	case "cxl-regions":
 		return v.cxlRegions(r.param(0))
+	case "cxl-holders":
+		return Answer{} // its memory is the system's, never a file's
 	case "write-file":
 		return v.writeFile(r, stdin)
 	default:
@@ -103,7 +113,17 @@ func (v *view) present() Answer {
 func (v *view) pci() Answer {
 	var b strings.Builder
 	for _, c := range v.onBus() {
-		fmt.Fprintf(&b, "%s 0x10de 0x030200\n", c.Slot)
+		driver := v.GPUs[c.ID].Foreign
+
+		switch {
+		case driver != "":
+		case v.loaded("nvidia"):
+			driver = "nvidia"
+		default:
+			driver = "-"
+		}
+
+		fmt.Fprintf(&b, "%s 0x10de 0x030200 %s\n", c.Slot, driver)
 	}
 
 	return say("%s", b.String())
@@ -141,8 +161,7 @@ func (v *view) sysfsRemove(bus string) Answer {
 		return say("gone\n")
 	}
 
-	last := len(all) == 1 && (v.loaded("nvidia_uvm") || v.loaded("nvidia_drm"))
-	blocked := v.RemoveBlocks || v.Driver != DriverNone && (last || v.Running || len(v.Processes[all[i].Serial]) > 0)
+	blocked := v.holds(all[i])
 
 	v.edit(all[i].ID, func(g *GPU) { g.Removed, g.Blocked = !blocked, blocked })
 
@@ -151,6 +170,36 @@ func (v *view) sysfsRemove(bus string) Answer {
 	}
 
 	return say("gone\n")
+}
+
+// holds tells whether somebody keeps the kernel from the removal of a GPU: a virtual machine
+// where another driver has it.
+func (v *view) holds(c card) bool {
+	used := v.RemoveBlocks || len(v.Processes[c.Serial]) > 0
+
+	if v.Driver == DriverNone || v.GPUs[c.ID].Foreign != "" {
+		return used
+	}
+
+	last := len(v.inKernel()) == 1 && (v.loaded("nvidia_uvm") || v.loaded("nvidia_drm"))
+
+	return used || last || v.Running
+}
+
+// sysfsRemoving tells how a removal stands, and begins none.
+func (v *view) sysfsRemoving(bus string) Answer {
+	all := v.onBus()
+
+	i := slices.IndexFunc(all, func(c card) bool { return c.Slot == bus })
+
+	switch {
+	case i < 0:
+		return say("gone\n")
+	case v.GPUs[all[i].ID].Blocked:
+		return say("running\n")
+	default:
+		return say("idle\n")
+	}
 }
 
 func (v *view) removeFile(minor string) Answer {

@@ -87,7 +87,8 @@ type GPU struct {
 	Draining    bool      `json:"draining,omitempty"`
 	Persistence bool      `json:"persistence,omitempty"`
 	Initialised bool      `json:"initialised,omitempty"`
-	File        bool      `json:"file,omitempty"` // /dev/nvidia<minor>
+	File        bool      `json:"file,omitempty"`    // /dev/nvidia<minor>
+	Foreign     string    `json:"foreign,omitempty"` // the kernel driver that has it instead of NVIDIA's
 }
 
 // CXL is what the kernel made of CXL memory: system memory in a region, unless it was told else.

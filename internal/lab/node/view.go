@@ -61,8 +61,18 @@ func newView(s *State, m machine.Machine, devices []hardware.Device, now time.Ti
 
 	v.forget()
 	v.arrive()
+	v.letGo()
 
 	return v
+}
+
+// letGo ends the removals that the kernel began and whose GPU nobody uses any more.
+func (v *view) letGo() {
+	for _, c := range v.onBus() {
+		if v.GPUs[c.ID].Blocked && !v.holds(c) {
+			v.edit(c.ID, func(g *GPU) { g.Removed, g.Blocked = true, false })
+		}
+	}
 }
 
 // forget drops what has been unplugged.
@@ -144,7 +154,7 @@ func (v *view) inKernel() []card {
 		return nil
 	}
 
-	return v.onBus()
+	return slices.DeleteFunc(v.onBus(), func(c card) bool { return v.GPUs[c.ID].Foreign != "" })
 }
 
 // visible are the GPUs that nvidia-smi shows.
