@@ -146,6 +146,8 @@ func (m model) done(ops narrated, r gpu.Released, err error, state string) error
 		return err
 	case r.Absent:
 		return errAbsent
+	case r.Foreign != "" && !m.Remove.ValueBool():
+		state = "is bound to the driver " + r.Foreign + ", which NVIDIA's tools cannot drain: there was nothing to do"
 	case r.Bare && !m.Remove.ValueBool():
 		state = "has no driver, so that nobody can use it: there was nothing to do"
 	case m.Force.ValueBool() && !m.Remove.ValueBool() && !m.Undrain.ValueBool():
@@ -169,8 +171,24 @@ func (m model) failure(err error) diag.Diagnostic {
 	}
 
 	if errors.Is(err, gpu.ErrInUse) {
-		return diag.NewErrorDiagnostic("GPU "+m.label()+" is in use", value.Sentence(err)+" What was changed was put back. End the work, or set force = true.")
+		summary = "GPU " + m.label() + " is in use"
 	}
 
-	return diag.NewErrorDiagnostic(summary, value.Sentence(err))
+	return diag.NewErrorDiagnostic(summary, value.Sentence(err)+m.advice(err))
+}
+
+// advice is what follows the words of a failure.
+func (m model) advice(err error) string {
+	switch {
+	case errors.Is(err, gpu.ErrNotUndone):
+		return " Put right by hand what is said to be left, then try again."
+	case errors.Is(err, gpu.ErrPending):
+		return " This cannot be taken back: the host is as the removal left it."
+	case errors.Is(err, gpu.ErrInUse) && m.Force.ValueBool():
+		return " What was changed was put back. The driver does not let go of it while it is in use: end the work."
+	case errors.Is(err, gpu.ErrInUse):
+		return " What was changed was put back. End the work, or set force = true."
+	default:
+		return ""
+	}
 }

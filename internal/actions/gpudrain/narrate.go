@@ -5,6 +5,7 @@ package gpudrain
 
 import (
 	"context"
+	"strings"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu"
 )
@@ -42,6 +43,13 @@ func (n narrated) SetPersistence(ctx context.Context, g gpu.GPU, on bool) error 
 	return n.Ops.SetPersistence(ctx, g, on)
 }
 
+// StopPersistenced implements [gpu.Ops].
+func (n narrated) StopPersistenced(ctx context.Context) (bool, error) {
+	n.say("Stopping nvidia-persistenced, if it runs")
+
+	return n.Ops.StopPersistenced(ctx)
+}
+
 // StartPersistenced implements [gpu.Ops].
 func (n narrated) StartPersistenced(ctx context.Context) error {
 	n.say("Starting nvidia-persistenced again")
@@ -50,8 +58,36 @@ func (n narrated) StartPersistenced(ctx context.Context) error {
 }
 
 // Remove implements [gpu.Ops].
-func (n narrated) Remove(ctx context.Context, g gpu.GPU, last bool) error {
+func (n narrated) Remove(ctx context.Context, g gpu.GPU, how gpu.Removal) ([]string, error) {
 	n.say("Removing GPU %s from the kernel", g.Label())
 
-	return n.Ops.Remove(ctx, g, last)
+	return n.Ops.Remove(ctx, g, how)
+}
+
+// Load implements [gpu.Ops].
+func (n narrated) Load(ctx context.Context, modules []string) error {
+	n.say("Loading the modules %s again", strings.Join(modules, ", "))
+
+	return n.Ops.Load(ctx, modules)
+}
+
+// RemoveDeviceFile implements [gpu.Ops].
+func (n narrated) RemoveDeviceFile(ctx context.Context, g gpu.GPU) error {
+	n.say("Removing the device file of GPU %s", g.Label())
+
+	return n.Ops.RemoveDeviceFile(ctx, g)
+}
+
+// Rescan implements [gpu.Ops].
+func (n narrated) Rescan(ctx context.Context) error {
+	n.say("Scanning the PCI bus of %s for devices", n.Name())
+
+	return n.Ops.Rescan(ctx)
+}
+
+// Init implements [gpu.Ops].
+func (n narrated) Init(ctx context.Context) error {
+	n.say("Making the driver of %s initialise its GPUs", n.Name())
+
+	return n.Ops.Init(ctx)
 }
