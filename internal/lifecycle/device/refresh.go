@@ -98,7 +98,7 @@ const readsAtOnce = 4
 // Refresh looks at the machines of a resource: one read each, shared with others.
 func (d *Desk) Refresh(ctx context.Context, in Reading) (Refreshed, error) {
 	var (
-		out  Refreshed
+		out  = Refreshed{Unmanaged: []string{}}
 		ids  = in.machines()
 		got  = make([]fabric.Machine, len(ids))
 		errs = make([]error, len(ids))

@@ -284,8 +284,10 @@ func attachAdvice(a *attempt, w Wanted) string {
 
 func detachAdvice(a *attempt, err error) string {
 	switch {
+	case errors.Is(err, ErrInUse) && a.run.Wanted.ForceDetach:
+		return "force_detach skips the checks, and the driver refuses all the same. Stop the processes, or pull the device away under them with skip_drain = \"always\"."
 	case errors.Is(err, ErrInUse):
-		return "Nothing was changed. Stop the processes, or set force_detach = true to skip the check."
+		return "Stop the processes, or set force_detach = true to skip the check."
 	case errors.Is(err, ErrUnreachable):
 		return "Nothing was detached. Bring the host back, or set skip_drain = \"if_unreachable\" and apply, if it is gone for good."
 	case a.ended == Mistaken:

@@ -51,6 +51,7 @@ func (r *gpuResource) Create(ctx context.Context, req resource.CreateRequest, re
 	ctx = context.WithoutCancel(ctx)
 
 	remark(label, res.Warnings, &resp.Diagnostics)
+	plan.Unmanaged = types.ListNull(types.StringType)
 	plan.fill(ctx, res.Devices, res.Unmanaged, &resp.Diagnostics)
 	plan.State = types.StringValue(stateOf(plan.Size.ValueInt64(), res.Devices))
 

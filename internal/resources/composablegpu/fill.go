@@ -19,7 +19,9 @@ import (
 // fill copies the devices and what follows from them into the computed attributes.
 func (m *model) fill(ctx context.Context, devices []device.Record, unmanaged []string, diags *diag.Diagnostics) {
 	m.Devices = deviceList(ctx, devices, diags)
-	m.Unmanaged = value.StringListOrEmpty(unmanaged)
+	if unmanaged != nil || m.Unmanaged.IsNull() { // nil: nobody looked, so what was known stays
+		m.Unmanaged = value.StringListOrEmpty(unmanaged)
+	}
 
 	placement := map[string]attr.Value{}
 

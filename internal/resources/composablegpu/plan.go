@@ -85,7 +85,8 @@ func (r *gpuResource) planUpdate(ctx context.Context, plan *model, state model, 
 // replaces reports whether a change makes another resource of it. The framework says so to
 // Terraform, which plans the create by itself.
 func (m model) replaces(state model) bool {
-	return !m.Type.Equal(state.Type) || !m.Model.Equal(state.Model) || !m.AllocationPolicy.Equal(state.AllocationPolicy)
+	return !m.Type.Equal(state.Type) || !m.Model.Equal(state.Model) ||
+		!m.AllocationPolicy.Equal(state.AllocationPolicy) && against(state.Placement, m.AllocationPolicy)
 }
 
 // touches reports whether an update has anything to do on the fabric: another size, other
@@ -101,4 +102,20 @@ func (m *model) open() {
 	m.Unmanaged = types.ListUnknown(types.StringType)
 	m.Placement = types.MapUnknown(types.Int64Type)
 	m.State = types.StringUnknown()
+}
+
+// against reports whether the devices that there are lie as the policy does not want them. A
+// policy that they fit, as after an import, which cannot know it, moves nothing.
+func against(placement types.Map, policy types.String) bool {
+	if policy.ValueString() == string(device.SameNode) {
+		return len(placement.Elements()) > 1
+	}
+
+	for _, n := range placement.Elements() {
+		if n, ok := n.(types.Int64); ok && n.ValueInt64() > 1 {
+			return true
+		}
+	}
+
+	return false
 }

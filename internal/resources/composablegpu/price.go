@@ -37,11 +37,14 @@ func (m model) priceOfReplacement(ctx context.Context, state model, have []devic
 
 	var why []string
 
-	for name, same := range map[string]bool{
-		"type": m.Type.Equal(state.Type), "model": m.Model.Equal(state.Model), "allocation_policy": m.AllocationPolicy.Equal(state.AllocationPolicy),
+	for _, one := range []struct {
+		name string
+		same bool
+	}{
+		{"type", m.Type.Equal(state.Type)}, {"model", m.Model.Equal(state.Model)}, {"allocation_policy", m.AllocationPolicy.Equal(state.AllocationPolicy)},
 	} {
-		if !same {
-			why = append(why, name)
+		if !one.same {
+			why = append(why, one.name)
 		}
 	}
 

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
@@ -64,6 +65,22 @@ func replacing(a schema.StringAttribute) schema.StringAttribute {
 	return a
 }
 
+// policyAttribute says how devices are spread.
+func policyAttribute() schema.StringAttribute {
+	const replaces = "A change replaces the resource, unless the devices lie as the new policy wants them."
+
+	a := choice(string(device.SameNode), "`samenode` (default): all devices on one of the `hosts`. `differentnode`: one device on each of `size` hosts. "+replaces,
+		string(device.SameNode), string(device.DifferentNode))
+	a.PlanModifiers = []planmodifier.String{stringplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+		var placement types.Map
+
+		resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("placement"), &placement)...)
+		resp.RequiresReplace = against(placement, req.PlanValue)
+	}, replaces, replaces)}
+
+	return a
+}
+
 func flag(description string) schema.BoolAttribute {
 	return schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false), MarkdownDescription: description}
 }
@@ -95,9 +112,8 @@ func kindAttributes() map[string]schema.Attribute {
 			Required: true, Validators: []validator.Int64{int64validator.AtLeast(0)},
 			MarkdownDescription: "How many devices there shall be in total. 0 is legal. A refresh writes the number that is really attached, so that a plan shows what is missing.",
 		},
-		"allocation_policy": replacing(choice(string(device.SameNode), "`samenode` (default): all devices on one of the `hosts`. `differentnode`: one device on each of `size` hosts. A change replaces.",
-			string(device.SameNode), string(device.DifferentNode))),
-		"exclusive_models": names("Models that must not be on the same machine: nothing is attached where the machine has a device of one of them. Changed in place."),
+		"allocation_policy": policyAttribute(),
+		"exclusive_models":  names("Models that must not be on the same machine: nothing is attached where the machine has a device of one of them. Changed in place."),
 	}
 }
 

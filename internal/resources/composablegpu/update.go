@@ -54,6 +54,7 @@ func (r *gpuResource) Update(ctx context.Context, req resource.UpdateRequest, re
 	remark(label, res.Warnings, &resp.Diagnostics)
 
 	wanted := plan
+	plan.Unmanaged = state.Unmanaged
 	plan.fill(ctx, res.Devices, res.Unmanaged, &resp.Diagnostics)
 	plan.State = types.StringValue(stateOf(plan.Size.ValueInt64(), res.Devices))
 	plan.settle(state)
