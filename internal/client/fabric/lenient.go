@@ -84,7 +84,11 @@ type List[T any] struct {
 	Present bool // there was a list, be it empty
 	Null    bool // there was null instead
 	Odd     int  // entries that were skipped, as they were no T; null entries do not count
+	Nulls   int  // null entries, which were skipped too
 }
+
+// Whole reports whether there was a list, and every entry of it is in Items.
+func (l List[T]) Whole() bool { return l.Present && l.Odd == 0 && l.Nulls == 0 }
 
 // UnmarshalJSON implements json.Unmarshaler; it takes every value.
 func (l *List[T]) UnmarshalJSON(raw []byte) error {
@@ -103,6 +107,8 @@ func (l *List[T]) UnmarshalJSON(raw []byte) error {
 
 	for _, entry := range entries {
 		if bytes.Equal(bytes.TrimSpace(entry), []byte("null")) {
+			l.Nulls++
+
 			continue
 		}
 

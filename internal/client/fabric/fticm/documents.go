@@ -5,6 +5,7 @@ package fticm
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
@@ -83,30 +84,66 @@ func readMachine(raw []byte, id, column string) (fabric.Machine, string) {
 
 	// What has nothing says so with an empty list: a machine that lost a list would look like
 	// one that lost its devices.
-	if doc.Specs.Odd > 0 || (!doc.Specs.Present && !doc.Specs.Null && m.State != fabric.Gone) {
-		return m, "the answer has no list of the machine's specifications"
+	if !doc.Specs.Whole() && m.State != fabric.Gone {
+		return m, "the answer has no (whole) list of the machine's specifications"
 	}
 
 	for _, s := range doc.Specs.Items {
-		if s.Devices.Odd > 0 {
-			return m, "the devices of specification " + s.UUID.Trim() + " cannot be read"
-		}
-
-		spec := s.spec(column)
-		m.Specs = append(m.Specs, spec)
-
-		for _, d := range s.Devices.Items {
-			if device, ok := d.device(m.ID, spec); ok {
-				m.Devices = append(m.Devices, device)
-			}
-
-			if m.FabricID == "" {
-				m.FabricID = d.Detail.Value.FabricUUID.Trim()
-			}
+		if why := s.into(&m, column); why != "" && m.State != fabric.Gone {
+			return m, why
 		}
 	}
 
 	return m, ""
+}
+
+// into adds a specification and its devices to a machine. The result says what is wrong.
+func (s specDoc) into(m *fabric.Machine, column string) string {
+	spec := s.spec(column)
+	m.Specs = append(m.Specs, spec)
+
+	if s.ours() && !s.readable() {
+		return "the devices of specification " + spec.ID + " cannot be read"
+	}
+
+	for _, d := range s.Devices.Items {
+		device, ok := d.device(m.ID, spec)
+
+		switch {
+		case ok:
+			m.Devices = append(m.Devices, device)
+		case s.ours():
+			return "a device of specification " + spec.ID + " has no id"
+		}
+
+		if m.FabricID == "" {
+			m.FabricID = d.Detail.Value.FabricUUID.Trim()
+		}
+	}
+
+	// A device that is counted and not shown is coming or going, or the list is not whole:
+	// either way nobody may take it for gone.
+	if s.ours() && spec.Current > len(s.Devices.Items) && m.State == fabric.Ready {
+		m.State = fabric.Busy
+	}
+
+	return ""
+}
+
+// ours reports whether a specification may be of devices that are handed out one by one. What
+// a machine is built of (cpu, memory) has its devices told in other ways, or not at all.
+func (s specDoc) ours() bool {
+	typ := strings.ToLower(s.Type.Trim())
+
+	return typ == "" || slices.Contains(types, typ)
+}
+
+// readable reports whether the list of devices can be relied on. One that is left out, or
+// null, means that there are none only where the manager counts none.
+func (s specDoc) readable() bool {
+	none := !s.Devices.Present && s.Devices.Odd == 0 && s.Count.Known && s.Count.Int == 0
+
+	return none || s.Devices.Whole()
 }
 
 func (s specDoc) spec(column string) fabric.Spec {

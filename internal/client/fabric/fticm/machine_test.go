@@ -106,7 +106,7 @@ func TestOGPU04_ids(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			m, err := get(t, machine(mach, spec("S", "A", `0,4,1`, tc.device, "null", `{"status":"ADD_COMPLETE"}`)))
+			m, err := get(t, machine(mach, spec("S", "A", `0,4,1`, tc.device)))
 			if err != nil || len(m.Devices) != 1 || m.Devices[0].DeviceID != tc.os || m.Devices[0].FabricID != tc.fabric || m.Devices[0].Model != "A" {
 				t.Errorf("got %+v, %v", m.Devices, err)
 			}
@@ -145,6 +145,56 @@ func TestMachine_answersWithoutIt(t *testing.T) {
 				t.Errorf("got %+v, %v", m, err)
 			}
 		})
+	}
+}
+
+// TestMachine_listsThatAreMissing: devices that an answer does not show are not gone.
+func TestMachine_listsThatAreMissing(t *testing.T) {
+	t.Parallel()
+
+	one := device("GPU-1", "U", "ADD_COMPLETE")
+	bare := func(count, devices string) string {
+		return `{"spec_uuid":"S","type":"gpu","device_count":` + count + devices + `}`
+	}
+
+	for name, tc := range map[string]struct {
+		specs  string
+		state  fabric.State
+		broken bool
+	}{
+		"all that is counted":           {spec("S", "A", `0,4,1`, one), fabric.Ready, false},
+		"more than is counted":          {spec("S", "A", `0,4,0`, one), fabric.Ready, false},
+		"no count":                      {spec("S", "A", `0,4,null`, one), fabric.Ready, false},
+		"less than is counted":          {spec("S", "A", `0,4,2`, one), fabric.Busy, false},
+		"nothing of what is counted":    {spec("S", "A", `0,4,2`), fabric.Busy, false},
+		"no list":                       {bare(`2`, ``), 0, true},
+		"null":                          {bare(`2`, `,"devices":null`), 0, true},
+		"an object":                     {bare(`0`, `,"devices":{}`), 0, true},
+		"null entries":                  {bare(`2`, `,"devices":[null,null]`), 0, true},
+		"entries without ids":           {bare(`1`, `,"devices":[{"status":"ADD_COMPLETE"}]`), 0, true},
+		"no list, and nobody counts":    {bare(`null`, ``), 0, true},
+		"no list where none is counted": {bare(`0`, ``), fabric.Ready, false},
+		"null where none is counted":    {bare(`"0"`, `,"devices":null`), fabric.Ready, false},
+		"null as specification":         {`null`, 0, true},
+		"a type that is not handed out": {`{"spec_uuid":"C","type":"cpu","device_count":2,"devices":[null,{}]}`, fabric.Ready, false},
+		"a type that is not told":       {`{"spec_uuid":"S","device_count":2}`, 0, true},
+	} {
+		m, err := get(t, machine(mach, tc.specs))
+		if errors.Is(err, fabric.ErrNotFabric) != tc.broken || m.State != tc.state {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+
+		gone := strings.Replace(machine(mach, tc.specs), `"ACTIVE"`, `17`, 1)
+		if m, err := get(t, gone); err != nil || m.State != fabric.Gone {
+			t.Errorf("%s, of a machine that is gone: %+v, %v", name, m, err)
+		}
+	}
+
+	for _, list := range []string{`null`, `{}`} {
+		body := strings.Replace(machine(mach, ``), `"resspecs":[]`, `"resspecs":`+list, 1)
+		if m, err := get(t, body); !errors.Is(err, fabric.ErrNotFabric) {
+			t.Errorf("specifications %s: %+v, %v", list, m, err)
+		}
 	}
 }
 

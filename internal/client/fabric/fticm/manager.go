@@ -22,6 +22,9 @@ import (
 
 const base = "/cluster_manager/cluster_autoscaler"
 
+// types are the device types that are handed out one by one.
+var types = []string{"gpu", "cxlmemory"}
+
 // Manager is one CM, seen by one tenant and one cluster.
 type Manager struct{ fti.Client }
 
@@ -42,7 +45,7 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 
 // Caps implements fabric.Fabric.
 func (m *Manager) Caps() fabric.Caps {
-	return fabric.Caps{Async: true, ReportsSerial: true, Types: []string{"gpu", "cxlmemory"}}
+	return fabric.Caps{Async: true, ReportsSerial: true, Types: slices.Clone(types)}
 }
 
 // Machine implements fabric.Fabric.
@@ -67,7 +70,7 @@ func (m *Manager) Machines(ctx context.Context) ([]fabric.Machine, error) {
 		return nil, err
 	}
 
-	if !groups.Groups.Present || groups.Groups.Odd > 0 {
+	if !groups.Groups.Whole() {
 		return nil, m.Caller.Unusable(r, a, "the answer has no list of node groups")
 	}
 
@@ -106,7 +109,7 @@ func (m *Manager) group(ctx context.Context, uuid string) ([]string, error) {
 		return nil, err
 	}
 
-	if !group.Machines.Present && !group.Machines.Null {
+	if !group.Machines.Whole() && !group.Machines.Null {
 		return nil, m.Caller.Unusable(r, a, "the answer has no mach_ids")
 	}
 

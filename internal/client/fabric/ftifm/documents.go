@@ -114,7 +114,7 @@ func machinesOf(raw []byte) ([]machineDoc, string) {
 	list := answer.Data.Value.Machines
 
 	switch {
-	case list.Odd > 0:
+	case list.Odd > 0 || list.Nulls > 0:
 		return nil, "the list of machines in the answer cannot be read"
 	case !list.Present && !list.Null:
 		return nil, "the answer has no data.machines"
@@ -139,8 +139,8 @@ func (m *Manager) one(raw []byte, id string) (fabric.Machine, string) {
 
 		// What has no devices says so with an empty list: a machine that lost the list would
 		// look like one that lost its devices.
-		if r := doc.Resources; r.Odd > 0 || (!r.Present && !r.Null && seen.State != fabric.Gone) {
-			return seen, "the answer has no list of the machine's devices"
+		if why := doc.unreadable(); why != "" && seen.State != fabric.Gone {
+			return seen, why
 		}
 
 		return seen, ""
@@ -148,6 +148,25 @@ func (m *Manager) one(raw []byte, id string) (fabric.Machine, string) {
 
 	return fabric.Machine{}, "machine not found in answer"
 }
+
+// unreadable says why the devices cannot be relied on; empty: they can.
+func (d machineDoc) unreadable() string {
+	if !d.Resources.Whole() {
+		return "the answer has no (whole) list of the machine's devices"
+	}
+
+	for _, r := range d.Resources.Items {
+		typ := strings.ToLower(r.Type.Trim())
+		if r.nameless() && (typ == "" || slices.Contains(types, typ)) {
+			return "a device of the machine has no id"
+		}
+	}
+
+	return ""
+}
+
+// nameless reports whether nobody could name the device.
+func (d deviceDoc) nameless() bool { return d.UUID.Trim() == "" && d.Serial.Trim() == "" }
 
 func (d machineDoc) machine(column string) fabric.Machine {
 	m := fabric.Machine{ID: d.UUID.Trim(), Name: d.Name.Trim(), OpStatus: d.OpStatus.Trim(), Owner: d.Owner.Trim()}
@@ -164,8 +183,8 @@ func (d machineDoc) machine(column string) fabric.Machine {
 	}
 
 	for _, r := range d.Resources.Items {
-		if r.UUID.Trim() == "" && r.Serial.Trim() == "" {
-			continue // nobody could name it
+		if r.nameless() {
+			continue
 		}
 
 		m.Devices = append(m.Devices, r.device(m.ID, column))

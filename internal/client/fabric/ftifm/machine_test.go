@@ -139,13 +139,13 @@ func TestMachine_drift(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			m, err := get(t, machine(mach, `"mach_status":"13","fabric_id":"1","lanports":{},"resources":[null,7,{"res_uuid":null},{"res_uuid":"U","res_type":"GPU",`+tc.device+`}]`))
+			m, err := get(t, machine(mach, `"mach_status":"13","fabric_id":"1","lanports":{},"resources":[7,{"res_type":"memory","res_uuid":null},{"res_uuid":"U","res_type":"GPU",`+tc.device+`}]`))
 			// A number is no device, and a list with one cannot be trusted.
 			if err == nil || !errors.Is(err, fabric.ErrNotFabric) {
 				t.Errorf("an odd entry: %+v, %v", m, err)
 			}
 
-			m, err = get(t, machine(mach, `"mach_status":"13","fabric_id":"1","lanports":{},"resources":[null,{"res_uuid":null},{"res_uuid":"U","res_type":"GPU",`+tc.device+`}]`))
+			m, err = get(t, machine(mach, `"mach_status":"13","fabric_id":"1","lanports":{},"resources":[{"res_type":"memory","res_uuid":null},{"res_uuid":"U","res_type":"GPU",`+tc.device+`}]`))
 			if err != nil || len(m.Devices) != 1 || m.FabricID != "1" {
 				t.Fatalf("got %+v, %v", m, err)
 			}
@@ -187,8 +187,13 @@ func TestMachine_answersWithoutIt(t *testing.T) {
 		"cut":                     {reply{body: `{"data":{"machines":[{"mach`}, fabric.ErrNotFabric, "no JSON object"},
 		"HTML":                    {reply{body: `<html><title>Hi</title>`}, fabric.ErrNotFabric, "Hi"},
 		"a machine of odd kind":   {reply{body: `{"data":{"machines":["x"]}}`}, fabric.ErrNotFabric, "cannot be read"},
-		"no devices":              {reply{body: machine(mach, `"mach_status":13`)}, fabric.ErrNotFabric, "no list of the machine's devices"},
-		"devices of odd kind":     {reply{body: machine(mach, `"mach_status":13,"resources":"x"`)}, fabric.ErrNotFabric, "no list of the machine's devices"},
+		"no machine but null":     {reply{body: `{"data":{"machines":[null]}}`}, fabric.ErrNotFabric, "cannot be read"},
+		"no devices":              {reply{body: machine(mach, `"mach_status":13`)}, fabric.ErrNotFabric, "list of the machine's devices"},
+		"devices of odd kind":     {reply{body: machine(mach, `"mach_status":13,"resources":"x"`)}, fabric.ErrNotFabric, "list of the machine's devices"},
+		"null as devices":         {reply{body: machine(mach, `"mach_status":13,"resources":null`)}, fabric.ErrNotFabric, "list of the machine's devices"},
+		"devices that are null":   {reply{body: machine(mach, `"mach_status":13,"resources":[null]`)}, fabric.ErrNotFabric, "list of the machine's devices"},
+		"a GPU without any id":    {reply{body: machine(mach, `"mach_status":13,"resources":[{"res_type":"gpu","res_status":4}]`)}, fabric.ErrNotFabric, "no id"},
+		"a device without a word": {reply{body: machine(mach, `"mach_status":13,"resources":[{}]`)}, fabric.ErrNotFabric, "no id"},
 		"the manager's not found": {reply{404, `{"status":404,"detail":{"code":"E02XXXX","message":"machine not found"}}`}, fabric.ErrNotFound, "machine not found"},
 		"a mock's not found":      {reply{404, `{"error":"machine not found"}`}, fabric.ErrNotFound, "machine not found"},
 		"a proxy's not found":     {reply{404, `<html><title>404 Not Found</title>`}, fabric.ErrNotFabric, "404 Not Found"},
@@ -267,6 +272,10 @@ func TestMachines(t *testing.T) {
 		"one that is no machine (P15)":   {full + `,"x"`, reply{}, nil, 0, 1, fabric.ErrNotFabric},
 		"one without an id":              {full + `,{"mach_status":13}`, reply{}, nil, 0, 1, fabric.ErrNotFabric},
 		"one of which devices are odd":   {bare(mach, `"resources":{}`), reply{}, nil, 0, 1, fabric.ErrNotFabric},
+		"one of which devices are null":  {bare(mach, `"resources":[null]`), reply{}, nil, 0, 1, fabric.ErrNotFabric},
+		"one that shows null all along":  {bare(mach2, `"resources":null`), reply{body: machine(mach2, `"resources":null`)}, nil, 0, 2, fabric.ErrNotFabric},
+		"one that is gone, with null":    {bare(mach2, `"mach_status":17,"resources":null`), reply{}, []string{mach2}, 0, 1, nil},
+		"one that is null":               {full + ",null", reply{}, nil, 0, 1, fabric.ErrNotFabric},
 		"one that has an id of no use":   {`{"mach_uuid":"../x"}`, reply{}, nil, 0, 1, fabric.ErrConfig},
 		"one that the manager lost just": {full + "," + bare2, reply{404, `{"error":"machine not found"}`}, nil, 0, 2, fabric.ErrNotFound},
 	} {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
@@ -21,6 +22,9 @@ import (
 )
 
 const base = "/fabric_manager/api/v1/machines"
+
+// types are the device types that are handed out one by one.
+var types = []string{"gpu", "cxlmemory"}
 
 // Manager is one FM, seen by one tenant.
 type Manager struct{ fti.Client }
@@ -42,7 +46,7 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 
 // Caps implements fabric.Fabric.
 func (m *Manager) Caps() fabric.Caps {
-	return fabric.Caps{Async: true, ReportsSerial: true, ReportsHealth: true, Types: []string{"gpu", "cxlmemory"}}
+	return fabric.Caps{Async: true, ReportsSerial: true, ReportsHealth: true, Types: slices.Clone(types)}
 }
 
 // Machine implements fabric.Fabric.
@@ -76,10 +80,11 @@ func (m *Manager) Machines(ctx context.Context) ([]fabric.Machine, error) {
 		switch {
 		case out[i].ID == "":
 			return nil, m.Caller.Unusable(r, a, "a machine of the list has no mach_uuid")
-		case doc.Resources.Odd > 0:
-			return nil, m.Caller.Unusable(r, a, "the devices of machine "+out[i].ID+" cannot be read")
-		case !doc.Resources.Present && out[i].State != fabric.Gone:
+		case out[i].State == fabric.Gone:
+		case !doc.Resources.Present && doc.Resources.Odd == 0:
 			bare = append(bare, out[i].ID)
+		case doc.unreadable() != "":
+			return nil, m.Caller.Unusable(r, a, "machine "+out[i].ID+": "+doc.unreadable())
 		}
 	}
 

@@ -211,3 +211,28 @@ func TestReads_takeOddTypes(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+func TestMachine_devicesThatAreNotShownAreNotGone(t *testing.T) {
+	t.Parallel()
+
+	for name, doc := range map[string]obj{
+		"no list":            {"id": cpu1},
+		"null":               {"id": cpu1, "resources": nil},
+		"an object":          {"id": cpu1, "resources": obj{}},
+		"null entries":       {"id": cpu1, "resources": []any{nil}},
+		"entries without id": {"id": cpu1, "resources": []any{obj{"device": obj{"type": "GPU"}}}},
+	} {
+		m := open(t)
+		m.answers["GET /nodes/"+cpu1] = answer(http.StatusOK, doc)
+		m.answers["GET /nodes"] = answer(http.StatusOK, obj{"nodes": []any{doc}})
+		f := m.serve()
+
+		if got, err := f.Machine(t.Context(), cpu1); !errors.Is(err, fabric.ErrNotFabric) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+
+		if got, err := f.Machines(t.Context()); !errors.Is(err, fabric.ErrNotFabric) {
+			t.Errorf("%s, in the list: %+v, %v", name, got, err)
+		}
+	}
+}

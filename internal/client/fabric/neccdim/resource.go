@@ -141,6 +141,11 @@ func nodeOf(doc document.Object) (node, error) {
 		return node{}, errors.New("a node without an id")
 	}
 
+	// A node is made of resources: without a list of them its devices are not known.
+	if !doc.Has("resources") {
+		return node{}, fmt.Errorf("node %s has no list of resources", n.id)
+	}
+
 	entries, err := doc.Objects("resources")
 	if err != nil {
 		return node{}, fmt.Errorf("node %s: %w", n.id, err)
