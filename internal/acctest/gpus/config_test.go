@@ -22,9 +22,13 @@ type kind struct {
 	tenant               bool
 	tune                 func(*face.Tuning)
 	read, attach, detach string
+	// side is how long a device on each of three machines may take. Managers that do one thing at
+	// a time, or whose devices are chosen by us, make one of two wait who want the same.
+	side time.Duration
 }
 
 const (
+	poll       = 5500 * time.Millisecond // the longest pause, with its jitter
 	layout     = "POST /cdim/api/v1/layout-apply"
 	compose    = "POST /redfish/v1/Systems/*/Actions/*"
 	zone       = "PATCH /redfish/v1/Fabrics/*/Zones/*"
@@ -32,14 +36,14 @@ const (
 )
 
 var (
-	fm = kind{name: "fti_fm", driver: "fti_fm", tenant: true, read: labfabric.FMMachine, attach: labfabric.FMAttach, detach: labfabric.FMDetach}
-	cm = kind{name: "fti_cm", driver: "fti_cm", tenant: true, read: labfabric.CMMachine, attach: labfabric.CMResize, detach: labfabric.CMResize}
+	fm = kind{name: "fti_fm", driver: "fti_fm", tenant: true, read: labfabric.FMMachine, attach: labfabric.FMAttach, detach: labfabric.FMDetach, side: addTime + poll}
+	cm = kind{name: "fti_cm", driver: "fti_cm", tenant: true, read: labfabric.CMMachine, attach: labfabric.CMResize, detach: labfabric.CMResize, side: addTime + poll}
 
-	cdim   = kind{name: "nec_cdim", driver: "nec_cdim", read: "GET /cdim/api/v1/nodes/*", attach: layout, detach: layout}
-	blocks = kind{name: "redfish", driver: "redfish", read: readSystem, attach: compose, detach: compose}
+	cdim   = kind{name: "nec_cdim", driver: "nec_cdim", read: "GET /cdim/api/v1/nodes/*", attach: layout, detach: layout, side: time.Minute}
+	blocks = kind{name: "redfish", driver: "redfish", read: readSystem, attach: compose, detach: compose, side: addTime + 3*poll}
 	zones  = kind{
 		name: "redfish with zones", driver: "redfish", read: readSystem, attach: zone, detach: zone,
-		tune: func(t *face.Tuning) { t.Redfish.Zones = true },
+		tune: func(t *face.Tuning) { t.Redfish.Zones = true }, side: time.Minute,
 	}
 
 	kinds = []kind{fm, cm, cdim, blocks, zones}

@@ -117,7 +117,7 @@ func TestGPU_killed(t *testing.T) {
 		"11.18 with the journal it goes on with the device":              {n: 1, size: 1, journal: true, attach: 1},
 		"11.18 with the journal at the second of three":                  {n: 2, size: 3, journal: true, attach: 3},
 		"11.18 with the journal, and the order never arrived":            {n: 1, size: 1, journal: true, before: true, attach: 1},
-		"11.18 without a journal it stops":                               {n: 1, size: 1, fails: "no state knows", attach: 1},
+		"11.18 without a journal it stops":                               {n: 1, size: 1, fails: "existing_devices = \"adopt\"", attach: 1},
 		"11.18 without a journal, existing_devices = adopt takes it":     {n: 1, size: 2, with: Map{"existing_devices": "adopt"}, attach: 2},
 		"11.18 without a journal, existing_devices = ignore leaves it":   {n: 1, size: 1, with: Map{"existing_devices": "ignore"}, attach: 2},
 		"11.18 without a journal, and the order never arrived":           {n: 1, size: 1, before: true, attach: 1},

@@ -64,6 +64,10 @@ func (w world) known() {
 		for name, want := range map[string]string{
 			"device_id": d.Serial, "model": d.Model, "machine_id": machine.ID(0), "host_name": machine.Name(0), "state": "Online", "health": "ok", "pci_bus_id": d.Slot,
 		} {
+			if name == "pci_bus_id" && len(w.node(0).Commands) == 0 {
+				continue // nobody looked
+			}
+
 			// A manager may tell the UUID without the word before it.
 			if got := ids[name][i]; strings.TrimPrefix(got, "GPU-") != strings.TrimPrefix(want, "GPU-") {
 				w.t.Errorf("%s of %s is %q, want %q", name, d.ID, got, want)
@@ -92,7 +96,8 @@ func (w world) imports(n int, with Map) {
 		w.empty(w.Configurable())
 
 		p := w.Plan(w.ctx, gpus(n, with))
-		if p.Errors != "" || p.Action == "replace" || !slices.Equal(p.Changed, []string{"hosts"}) { // the connection is the user's to tell
+		// Name and connection of a host are the user's to tell.
+		if p.Errors != "" || p.Action == "replace" || !slices.Equal(p.Changed, []string{"hosts"}) {
 			w.t.Errorf("import, %s: %q changes %v: %s", form, p.Action, p.Changed, p.Errors)
 		}
 

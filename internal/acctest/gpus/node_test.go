@@ -124,9 +124,10 @@ func TestOGPU10_busy(t *testing.T) {
 		"11.24 a process only holds it":                  {first: all(holder), says: "dcgm"},
 		"11.24 a holder in a container":                  {first: all(node.Process{PID: 9, Name: "/usr/bin/train", Idle: true, OtherFS: true}), says: "train"},
 		"11.24 a name with commas (O-GPU-09)":            {first: all(node.Process{PID: 9, Name: "/usr/bin/python3 train.py --lr=1,2,3"}), says: "python3 train.p"}, // the kernel keeps 15 letters
-		"11.24 force_detach, and it ends":                {first: all(python), config: Map{"force_detach": true}, ends: true, goes: true},
+		"11.24 force_detach asks the driver, not us":     {first: all(python), config: Map{"force_detach": true}, says: "skip_drain = \"always\""},
+		"11.24 force_detach, and it is pulled away":      {first: all(python), config: Map{"force_detach": true, "skip_drain": "always"}, goes: true, rough: true},
 		"11.24 without force nobody waits for its end":   {first: all(python), ends: true, says: "python3"},
-		"11.24 force_detach cannot force the kernel":     {first: all(python), config: Map{"force_detach": true}, says: "the kernel waits for the last user"},
+		"11.24 force_detach names who is in the way":     {second: all(holder), config: Map{"force_detach": true}, says: "dcgm"},
 		"11.24 a virtual machine, and its last GPU":      {system: func(s *node.State) { s.VM = true }, goes: true},
 		"11.24 the daemon of persistence runs":           {system: func(s *node.State) { s.Persistenced, s.Running = true, true }, goes: true},
 		"11.24 a driver container":                       {system: func(s *node.State) { s.Driver = node.DriverContainer }, goes: true},

@@ -26,7 +26,7 @@ func TestGPU_differentNodes(t *testing.T) {
 		want []int // devices on machines 0, 1, 2
 		asks int   // orders
 	}{
-		"11.3 A1 two to one, and machine 0 is free":          {gpus(1, different, on(0, 1, 2)), []int{0, 0, 1}, 1},
+		"11.3 A1 two to one, and machine 0 is free":          {gpus(1, different, on(0, 1, 2)), nil, 1}, // they came in the same second: either may go
 		"11.3 A1 two to none":                                {gpus(0, different, on(0, 1, 2)), []int{0, 0, 0}, 2},
 		"11.3 A1 the same size after another edit":           {gpus(2, different, on(0, 1, 2), Map{"force_detach": true}), []int{0, 1, 1}, 0},
 		"11.3 two to three":                                  {gpus(3, different, on(0, 1, 2)), []int{1, 1, 1}, 1},
@@ -42,6 +42,10 @@ func TestGPU_differentNodes(t *testing.T) {
 				w.apply(c.then)
 
 				got := []int{len(w.on(0)), len(w.on(1)), len(w.on(2))}
+				if c.want == nil && got[0]+got[1]+got[2] == 1 && got[0] == 0 {
+					c.want = got
+				}
+
 				if !slices.Equal(got, c.want) || w.Get("state") != "Running" || w.orders() != before+c.asks {
 					t.Errorf("devices on %v, want %v; %d orders: %v", got, c.want, w.orders()-before, w.State())
 				}

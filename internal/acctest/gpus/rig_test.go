@@ -5,6 +5,8 @@ package gpus_test
 
 import (
 	"context"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -41,8 +43,16 @@ type setup struct {
 
 	// strange tests leave devices on the fabric that no state knows, on purpose.
 	strange bool
+	// apart tests are several runs at a time, which do not know of each other.
+	apart bool
 	// rough tests take devices away while a system uses them, on purpose.
 	rough bool
+}
+
+// TestMain lets garbage lie longer: hundreds of providers start here, and each makes a lot.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
 }
 
 // world is a lab with one resource on it.
