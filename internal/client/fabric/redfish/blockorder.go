@@ -6,6 +6,7 @@ package redfish
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 )
@@ -64,10 +65,34 @@ func (b *blocks) change(ctx context.Context, op string, s system, action string,
 		return b.order(ctx, fabric.Request{Op: op, Method: http.MethodPost, Path: target, Body: body})
 	}
 
-	now, err := s.links("Links", "ResourceBlocks")
+	return b.rewrite(ctx, op, s, list)
+}
+
+// rewrite writes the whole list. Without an ETag nothing holds against a change of somebody
+// else, so the system is read once more: other reads lie between the first one and the order.
+func (b *blocks) rewrite(ctx context.Context, op string, s system, list func([]string) []string) (fabric.Hint, error) {
+	before, err := s.list("Links", "ResourceBlocks")
 	if err != nil {
 		return fabric.Hint{}, fabric.Unsent(b.wrong(s.path, err.Error()))
 	}
 
-	return b.replace(ctx, op, s.resource, "ResourceBlocks", list(now))
+	if s.etag != "" {
+		return b.replace(ctx, op, s.resource, "ResourceBlocks", list(before))
+	}
+
+	again, err := b.fetch(ctx, s.path)
+	if err != nil {
+		return fabric.Hint{}, fabric.Unsent(err)
+	}
+
+	now, err := again.list("Links", "ResourceBlocks")
+	if err != nil {
+		return fabric.Hint{}, fabric.Unsent(b.wrong(s.path, err.Error()))
+	}
+
+	if !slices.Equal(before, now) {
+		return fabric.Hint{}, busy(op, "the resource blocks of %s change just now", s.path)
+	}
+
+	return b.replace(ctx, op, again, "ResourceBlocks", list(now))
 }

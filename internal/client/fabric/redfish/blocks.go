@@ -16,6 +16,7 @@ type blocks struct {
 	*look
 
 	collection string
+	certain    bool // that this is how the service composes
 }
 
 // block is a resource block with the device in it.
@@ -24,8 +25,9 @@ type block struct {
 
 	zones  []string
 	device fabric.Device
-	single bool // one device of our types is in it, and nothing that goes with it
-	any    bool // at least one is
+	single bool   // one device of our types is in it, and nothing that goes with it
+	any    bool   // at least one is
+	odd    string // what may be in it, and is not shown; empty: nothing
 }
 
 // readBlock reads a block, and the parts of one that may hold a device: a block of a whole
@@ -48,13 +50,21 @@ func (b *blocks) readBlock(ctx context.Context, path string) (block, error) {
 
 	var paths []string
 
-	for _, key := range []string{"Processors", "Memory"} {
-		links, err := r.links(key)
+	for _, p := range []struct{ key, typ string }{{"Processors", "Processor"}, {"Memory", "Memory"}} {
+		links, err := r.links(p.key)
 		if err != nil {
 			return block{}, b.wrong(path, err.Error())
 		}
 
+		if slices.Contains(types, p.typ) && !r.Has(p.key) {
+			out.odd = "it has no list " + p.key
+		}
+
 		paths = append(paths, links...)
+	}
+
+	if len(types) == 0 && !r.Has("Processors") && !r.Has("Memory") {
+		out.odd = "it does not say what is in it"
 	}
 
 	parts, err := b.parts(ctx, paths)
@@ -62,26 +72,35 @@ func (b *blocks) readBlock(ctx context.Context, path string) (block, error) {
 		return block{}, err
 	}
 
+	out.fill(parts)
+	out.phase()
+
+	return out, nil
+}
+
+// fill takes the device from the parts of a block.
+func (b *block) fill(parts []resource) {
 	found := 0
 
 	for _, part := range parts {
+		if unnamed(part.Object) {
+			b.odd = part.path + " does not say what it is"
+		}
+
 		// The memory of a GPU's block is the GPU's.
-		d, ok := deviceOf(path, part.Object)
-		if !ok || (out.any && out.device.Type == typeGPU && d.Type != typeGPU) {
+		d, ok := deviceOf(b.path, part.Object)
+		if !ok || (b.any && b.device.Type == typeGPU && d.Type != typeGPU) {
 			continue
 		}
 
 		found++
 
-		if !out.any {
-			out.device, out.any = d, true
+		if !b.any {
+			b.device, b.any = d, true
 		}
 	}
 
-	out.single = found == 1
-	out.phase()
-
-	return out, nil
+	b.single = found == 1 && b.odd == ""
 }
 
 // phase tells what the composition says of the device, and of its health where the part
@@ -122,7 +141,16 @@ func (b *block) why() string {
 
 // own are the blocks of a system.
 func (b *blocks) own(ctx context.Context, s system) ([]block, error) {
-	paths, err := s.links("Links", "ResourceBlocks")
+	if !s.Object.Object("Links").Has("ResourceBlocks") {
+		switch {
+		case !b.certain: // it may have just been started
+			return nil, b.wrong(s.path, "the service shows neither resource blocks nor zones of a fabric, so it does not say which devices the system has")
+		case !s.composable():
+			return nil, nil
+		}
+	}
+
+	paths, err := s.list("Links", "ResourceBlocks")
 	if err != nil {
 		return nil, b.wrong(s.path, err.Error())
 	}
@@ -139,6 +167,10 @@ func (b *blocks) devices(ctx context.Context, s system) ([]fabric.Device, string
 	var out []fabric.Device
 
 	for _, one := range own {
+		if one.odd != "" {
+			return nil, "", b.wrong(one.path, one.odd)
+		}
+
 		if one.any {
 			out = append(out, one.device)
 		}

@@ -145,7 +145,7 @@ func TestFree_listsWhatAnOrderMayName(t *testing.T) {
 	s.docs[s.block("nozone", "Unused", "A100")]["Pool"] = nil
 
 	mem := s.block("mem", "Unused", "", zoneA)
-	s.docs[mem]["Processors"], s.docs[mem]["Memory"] = nil, refs(mem+"/Memory/0")
+	s.docs[mem]["ResourceBlockType"], s.docs[mem]["Processors"], s.docs[mem]["Memory"] = []any{"Memory"}, nil, refs(mem+"/Memory/0")
 	s.put(mem+"/Memory/0", obj{"@odata.type": "#Memory.v1_20_0.Memory", "Model": "CXL-64G", "SerialNumber": "00ff"})
 	f := s.serve()
 

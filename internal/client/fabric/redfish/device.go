@@ -36,6 +36,19 @@ func deviceOf(id string, o document.Object) (fabric.Device, bool) {
 	return d, true
 }
 
+// unnamed reports whether a resource does not say what it is, so that it may be a device all
+// the same. An empty socket need not say it.
+func unnamed(o document.Object) bool {
+	switch classOf(o) {
+	case "":
+		return true
+	case "Processor":
+		return o.Text("ProcessorType") == "" && o.Object("Status").Text("State") != "Absent"
+	default:
+		return false
+	}
+}
+
 // classOf is what kind of resource it is: "Processor" of "#Processor.v1_20_0.Processor".
 // Services without types show it by the properties that only one kind has.
 func classOf(o document.Object) string {

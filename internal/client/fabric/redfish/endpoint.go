@@ -11,7 +11,11 @@ import (
 )
 
 // entity is what is behind an endpoint: who uses others (Initiator), is used (Target), or both.
-type entity struct{ path, role, typ string }
+type entity struct {
+	path, role, typ string
+
+	untold bool // the endpoint does not say
+}
 
 func entityOf(doc resource) (entity, error) {
 	list, err := doc.Objects("ConnectedEntities")
@@ -19,13 +23,20 @@ func entityOf(doc resource) (entity, error) {
 		return entity{}, err
 	}
 
-	for _, e := range list {
-		if path := link(e, "EntityLink"); path != "" {
-			return entity{path, e.Text("EntityRole"), e.Text("EntityType")}, nil
+	first := entity{untold: !doc.Has("ConnectedEntities")}
+
+	for i, e := range list {
+		one := entity{path: link(e, "EntityLink"), role: e.Text("EntityRole"), typ: e.Text("EntityType")}
+		if one.path != "" {
+			return one, nil
+		}
+
+		if i == 0 {
+			first, first.untold = one, !slices.Contains(others, one.typ)
 		}
 	}
 
-	return entity{}, nil
+	return first, nil
 }
 
 // others are entities that are surely no device of ours. What is behind them is not read:
@@ -43,7 +54,8 @@ func (e entity) device() bool {
 type target struct {
 	device fabric.Device
 	usable bool
-	ok     bool // it is one of our types
+	ok     bool   // it is one of our types
+	odd    string // why it may be one all the same
 }
 
 // target reads an endpoint, and what is behind it.
@@ -58,7 +70,10 @@ func (z *zones) target(ctx context.Context, path string) (target, error) {
 		return target{}, z.wrong(path, err.Error())
 	}
 
-	if !e.device() {
+	switch {
+	case e.untold && e.role != "Initiator":
+		return target{odd: path + " does not say what is behind it"}, nil
+	case !e.device():
 		return target{}, nil
 	}
 
@@ -73,6 +88,10 @@ func (z *zones) target(ctx context.Context, path string) (target, error) {
 			return target{}, z.wrong(e.path, err.Error())
 		}
 
+		if !behind.Has("Links") { // without a processor it is another card
+			return target{odd: e.path + " has no Links"}, nil
+		}
+
 		if len(cores) != 1 {
 			return target{}, nil
 		}
@@ -84,6 +103,10 @@ func (z *zones) target(ctx context.Context, path string) (target, error) {
 
 	t := target{usable: usable(doc.Object) && usable(behind.Object)}
 	t.device, t.ok = deviceOf(path, behind.Object)
+
+	if unnamed(behind.Object) {
+		return target{odd: behind.path + " does not say what it is"}, nil
+	}
 
 	if t.device.HealthRaw == "" {
 		t.device.Health, t.device.HealthRaw = healthOf(doc.Object)

@@ -171,6 +171,17 @@ func (r resource) links(keys ...string) ([]string, error) {
 	return paths, nil
 }
 
+// list is links that have to be there: what has none says so with an empty list, and one that
+// is missing, or null, says nothing.
+func (r resource) list(keys ...string) ([]string, error) {
+	last := len(keys) - 1
+	if !r.Object.Object(keys[:last]...).Has(keys[last]) {
+		return nil, fmt.Errorf("it has no list %s", strings.Join(keys, "."))
+	}
+
+	return r.links(keys...)
+}
+
 // link is the path of a reference.
 func link(o document.Object, key string) string { return local(o.Object(key).Text("@odata.id")) }
 

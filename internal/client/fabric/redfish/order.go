@@ -37,7 +37,8 @@ func (l *look) order(ctx context.Context, r fabric.Request) (fabric.Hint, error)
 }
 
 // replace writes a list of links as a whole, if the resource is still as it was read: who
-// changed it meanwhile would lose what he did.
+// changed it meanwhile would lose what he did. A resource without an ETag must have been read
+// directly before.
 func (l *look) replace(ctx context.Context, op string, r resource, name string, paths []string) (fabric.Hint, error) {
 	refs := make([]any, len(paths))
 	for i, path := range paths {

@@ -92,13 +92,10 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 
 func (d *driver) Endpoint() string { return d.endpoint }
 
-// LockKey implements [fabric.Fabric]: a change writes one system, or the zone of one system.
-// A path counts as its last part, so that a system has one key under its path and its Id.
-func (d *driver) LockKey(machine string) string {
-	id := strings.TrimRight(fabric.MachineID(machine), "/")
-
-	return d.endpoint + "|" + strings.ToLower(id[strings.LastIndex(id, "/")+1:])
-}
+// LockKey implements [fabric.Fabric]: all changes of a service are one after another. A system
+// goes by its Id, its UUID and its path, several systems may be in one zone, and changes
+// replace whole lists: of two at a time one would be lost.
+func (d *driver) LockKey(string) string { return d.endpoint }
 
 // Caps implements [fabric.Fabric].
 func (d *driver) Caps() fabric.Caps {

@@ -17,6 +17,7 @@ type service struct {
 	blocks  string   // collection; empty: none
 	fabrics []string // that have zones
 	zoned   bool     // it composes by zones
+	certain bool     // there are blocks or zones
 	levels  int      // how far it unfolds collections
 }
 
@@ -62,7 +63,7 @@ func (d *driver) discover(ctx context.Context, l *look) (service, error) {
 		return service{}, err
 	}
 
-	if certain {
+	if s.certain = certain; certain {
 		d.mu.Lock()
 		d.service = &s
 		d.mu.Unlock()
@@ -113,7 +114,7 @@ func (s service) way(l *look) way {
 		return &zones{look: l, fabrics: s.fabrics}
 	}
 
-	return &blocks{look: l, collection: s.blocks}
+	return &blocks{look: l, collection: s.blocks, certain: s.certain}
 }
 
 var _ fabric.Tasks = (*driver)(nil)

@@ -21,6 +21,14 @@ func (s system) is(name string) bool {
 	return name != "" && (s.Text("Id") == name || strings.EqualFold(s.Text("UUID"), name) || same(s.path, name))
 }
 
+// composable reports whether resource blocks may be what the system is made of. One that says
+// that it is of another kind, such as Physical, and takes no blocks has no list of them.
+func (s system) composable() bool {
+	typ := s.Text("SystemType")
+
+	return typ == "" || typ == "Composed" || s.Object.Object("Actions").Has(addAction) || s.Object.Object("Actions").Has(removeAction)
+}
+
 // machine is the system in our words, under the name that it was asked for.
 func (s system) machine(name string) fabric.Machine {
 	status := s.Object.Object("Status")

@@ -67,7 +67,7 @@ func (z *zones) write(ctx context.Context, op string, of zone, change func([]str
 		return fabric.Hint{}, fabric.Unsent(err)
 	}
 
-	endpoints, err := now.links("Links", "Endpoints")
+	endpoints, err := now.list("Links", "Endpoints")
 	if err != nil {
 		return fabric.Hint{}, fabric.Unsent(z.wrong(of.path, err.Error()))
 	}

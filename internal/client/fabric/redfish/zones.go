@@ -61,7 +61,13 @@ func (z *zones) read(ctx context.Context) ([]zone, error) {
 
 		for _, doc := range docs {
 			one := zone{resource: doc, fabric: path}
-			if one.endpoints, err = doc.links("Links", "Endpoints"); err != nil {
+
+			list := doc.links
+			if one.holds() {
+				list = doc.list
+			}
+
+			if one.endpoints, err = list("Links", "Endpoints"); err != nil {
 				return nil, z.wrong(doc.path, err.Error())
 			}
 
@@ -81,7 +87,12 @@ func (z *zones) collection(ctx context.Context, path, name string, levels int) (
 		return nil, err
 	}
 
-	paths, err := z.members(ctx, link(f.Object, name), levels)
+	of := link(f.Object, name)
+	if of == "" {
+		return nil, z.wrong(path, "the fabric has no collection "+name)
+	}
+
+	paths, err := z.members(ctx, of, levels)
 	if err != nil {
 		return nil, err
 	}
@@ -100,25 +111,52 @@ func (z *zones) ports(ctx context.Context, s system) ([]string, error) {
 		return named, nil
 	}
 
+	named, untold, err := z.naming(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+
+	if len(named) == 0 && untold != "" && !s.Object.Object("Links").Has("Endpoints") {
+		return nil, z.wrong(s.path, untold)
+	}
+
+	return named, nil
+}
+
+// naming are the endpoints that name a system. Where there may be one all the same, the second
+// result says why.
+func (z *zones) naming(ctx context.Context, s system) (named []string, untold string, err error) {
+	count := 0
+
 	for _, path := range z.fabrics {
 		docs, err := z.collection(ctx, path, "Endpoints", deep)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 
 		for _, doc := range docs {
 			e, err := entityOf(doc)
 			if err != nil {
-				return nil, z.wrong(doc.path, err.Error())
+				return nil, "", z.wrong(doc.path, err.Error())
 			}
 
-			if e.role != "Target" && (same(e.path, s.path) || strings.HasPrefix(e.path, s.path+"/")) {
+			switch {
+			case e.role == "Target":
+			case e.untold:
+				untold = doc.path + " does not say what is behind it, so it may be the system's"
+			case same(e.path, s.path), strings.HasPrefix(e.path, s.path+"/"):
 				named = append(named, doc.path)
 			}
 		}
+
+		count += len(docs)
 	}
 
-	return named, nil
+	if count == 0 {
+		untold = "neither the system nor an endpoint says where the system is on a fabric"
+	}
+
+	return named, untold, nil
 }
 
 // own are the zones of a system.
@@ -165,6 +203,10 @@ func (z *zones) devices(ctx context.Context, s system) ([]fabric.Device, string,
 	var out []fabric.Device
 
 	for _, t := range found {
+		if t.odd != "" {
+			return nil, "", z.wrong(s.path, t.odd)
+		}
+
 		if t.ok {
 			out = append(out, t.device)
 		}
