@@ -28,6 +28,7 @@ type host struct {
 	scanned  bool
 	never    bool
 	busy     []string // device ids
+	slow     time.Duration
 	first    map[string]time.Time
 	calls    []string
 	warnings []string
@@ -85,6 +86,8 @@ func (h *host) Rescan(context.Context) error {
 
 func (h *host) Release(_ context.Context, r device.Record, force bool) error {
 	defer h.call("release " + r.DeviceID)()
+
+	time.Sleep(h.slow)
 
 	switch {
 	case h.down != nil:

@@ -33,8 +33,10 @@ type pool struct {
 	onAttach func(machine string, n int) fate
 	onDetach func(machine string, n int) fate
 	lostRead func() bool
-	late     bool // what is on its way is shown as free until it has come
-	dead     bool // the process that asks was killed: nothing more happens
+	// unreadable is a machine that is answered by a gateway.
+	unreadable string
+	late       bool // what is on its way is shown as free until it has come
+	dead       bool // the process that asks was killed: nothing more happens
 
 	attaches, detaches, reads int
 	run                       int // the one that asks now
@@ -109,6 +111,8 @@ func (p *pool) Machine(_ context.Context, id string) (fabric.Machine, error) {
 		return fabric.Machine{}, errDead
 	case p.lostRead != nil && p.lostRead():
 		return fabric.Machine{}, wait.Transient(errors.New("the answer was lost"))
+	case p.unreadable == id:
+		return fabric.Machine{}, wait.Transient(&fabric.Error{Op: "read", Kind: fabric.ErrUnknown, Status: 504})
 	case !slices.Contains(p.machines, id):
 		return fabric.Machine{}, &fabric.Error{Op: "read", Kind: fabric.ErrNotFound, Status: 404}
 	}
