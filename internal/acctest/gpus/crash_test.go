@@ -148,7 +148,7 @@ func TestGPU_killed(t *testing.T) {
 						w.empty(gpus(c.size, c.with))
 					}
 
-					if n := w.effects("attach"); n != c.attach {
+					if n := w.attached(); n != c.attach {
 						t.Errorf("%d attached in all, want %d", n, c.attach)
 					}
 				})
@@ -173,7 +173,7 @@ func TestGPU_killedGrowth(t *testing.T) {
 				w.apply(gpus(2, Map{"existing_devices": "adopt"}))
 				w.count(2)
 
-				if n := w.effects("attach"); n != 2 {
+				if n := w.attached(); n != 2 {
 					t.Errorf("%d attached in all", n)
 				}
 			})
@@ -209,7 +209,7 @@ func TestGPU_interrupt(t *testing.T) {
 					w.apply(gpus(3)) // goes on in place
 					w.count(3)
 
-					if n := w.effects("attach"); n != 3 {
+					if n := w.attached(); n != 3 {
 						t.Errorf("%d attached in all", n)
 					}
 
@@ -279,7 +279,7 @@ func TestGPU_partial(t *testing.T) {
 					w.apply(config)
 					w.count(4)
 
-					if n := w.effects("attach"); n != 7-c.left {
+					if n := w.attached(); n != 7-c.left {
 						t.Errorf("%d attached in all", n)
 					}
 				})

@@ -140,11 +140,11 @@ func (w world) drifts(c drift) {
 		return
 	}
 
-	already := w.effects(hardware.KindAttach)
+	already := w.attached()
 
 	w.apply(config)
 
-	if n := w.effects(hardware.KindAttach) - already; n != c.mends || len(w.devices()) != 2 || w.Get("state") != "Running" {
+	if n := w.attached() - already; n != c.mends || len(w.devices()) != 2 || w.Get("state") != "Running" {
 		w.t.Errorf("%d attached: %v", n, w.State())
 	}
 }

@@ -33,16 +33,16 @@ func TestOGPU11_visible(t *testing.T) {
 		"11.23 without a UUID until nvidia-smi":  {func(s *node.State) { s.LazyUUID = true }, false},
 		"11.23 in a driver container":            {func(s *node.State) { s.Driver = node.DriverContainer }, false},
 		"11.23 never":                            {func(s *node.State) { s.Never = true }, true},
-		"11.23 nvidia-smi fails (O-GPU-09)":      {answers("nvidia-smi --query-gpu", "Failed to initialize NVML: Unknown Error\n", 255), true},
-		"11.23 a line without a comma":           {answers("nvidia-smi --query-gpu", "GPU-11111111-2222-4333-8444-555555555555\n", 0), true},
-		"11.23 values that are none (O-GPU-09)":  {answers("nvidia-smi --query-gpu", "[Unknown Error], [N/A]\n", 0), true},
-		"11.23 no devices were found (O-GPU-09)": {answers("nvidia-smi --query-gpu", "No devices were found\n", 6), true},
+		"11.23 nvidia-smi fails (O-GPU-09)":      {smi("Failed to initialize NVML: Unknown Error\n", 255), true},
+		"11.23 a line without a comma":           {smi("GPU-11111111-2222-4333-8444-555555555555\n", 0), true},
+		"11.23 values that are none (O-GPU-09)":  {smi("[Unknown Error], [N/A]\n", 0), true},
+		"11.23 no devices were found (O-GPU-09)": {smi("No devices were found\n", 6), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			inLab(t, setup{}, func(w world) {
-				w.system(0, c.system)
+				w.system(c.system)
 
 				config := gpus(1, nodes(0), Map{"timeouts": Map{"visible": "5m"}})
 
@@ -63,12 +63,12 @@ func TestOGPU11_visible(t *testing.T) {
 				}
 
 				// The next apply goes on at the look, and a destroy finds the device.
-				w.system(0, func(s *node.State) { s.Never, s.Answers = false, nil })
+				w.system(func(s *node.State) { s.Never, s.Answers = false, nil })
 				w.Untaint()
 				w.apply(config)
 				w.known()
 
-				if n := w.effects(hardware.KindAttach); n != 1 {
+				if n := w.attached(); n != 1 {
 					t.Errorf("%d attached in all", n)
 				}
 
@@ -79,8 +79,11 @@ func TestOGPU11_visible(t *testing.T) {
 	}
 }
 
-func answers(command, stdout string, exit int) func(*node.State) {
-	return func(s *node.State) { s.Answers = map[string]node.Answer{command: {Stdout: stdout, Exit: exit}} }
+// smi makes nvidia-smi answer the question for GPUs so.
+func smi(stdout string, exit int) func(*node.State) {
+	return func(s *node.State) {
+		s.Answers = map[string]node.Answer{"nvidia-smi --query-gpu": {Stdout: stdout, Exit: exit}}
+	}
 }
 
 // TestGPU_destroyInvisible destroys a device that its host never showed.
@@ -91,7 +94,7 @@ func TestGPU_destroyInvisible(t *testing.T) {
 		t.Parallel()
 
 		inLab(t, setup{}, func(w world) {
-			w.system(0, func(s *node.State) { s.Never = true })
+			w.system(func(s *node.State) { s.Never = true })
 			w.fails(gpus(1, nodes(0), Map{"timeouts": Map{"visible": "1m"}}), "wait for the host to show")
 			w.count(1)
 			w.destroy()
@@ -140,7 +143,7 @@ func TestOGPU10_busy(t *testing.T) {
 			t.Parallel()
 
 			inLab(t, setup{rough: c.rough}, func(w world) {
-				w.system(0, func(s *node.State) {
+				w.system(func(s *node.State) {
 					if c.system != nil {
 						c.system(s)
 					}
@@ -148,13 +151,13 @@ func TestOGPU10_busy(t *testing.T) {
 				w.apply(gpus(2, nodes(0), c.config))
 
 				devices := w.on(0)
-				w.system(0, func(s *node.State) {
+				w.system(func(s *node.State) {
 					s.Use(devices[0].Serial, c.first...)
 					s.Use(devices[1].Serial, c.second...)
 				})
 
 				if c.ends {
-					time.AfterFunc(30*time.Second, func() { w.system(0, func(s *node.State) { s.Processes = nil }) })
+					time.AfterFunc(30*time.Second, func() { w.system(func(s *node.State) { s.Processes = nil }) })
 				}
 
 				running := w.node(0).Running
@@ -173,7 +176,7 @@ func TestOGPU10_busy(t *testing.T) {
 				w.keeps(c, devices, running)
 
 				// Once nobody uses it any more it goes.
-				w.system(0, func(s *node.State) { s.Processes, s.FailDrain, s.Modeset = nil, false, false })
+				w.system(func(s *node.State) { s.Processes, s.FailDrain, s.Modeset = nil, false, false })
 				w.destroy()
 			})
 		})
@@ -251,7 +254,7 @@ func TestOGPU12_unreachable(t *testing.T) {
 
 						goes = true
 					default:
-						w.system(0, system)
+						w.system(system)
 					}
 
 					// A host that refuses us, or whose commands hang, is not a dead one.
@@ -306,7 +309,7 @@ func TestGPU_cxl(t *testing.T) {
 			t.Parallel()
 
 			inLab(t, setup{kind: k}, func(w world) {
-				w.system(0, noDriver)
+				w.system(noDriver)
 				w.apply(gpus(2, memory, nodes(0)))
 				w.count(2)
 				w.destroy()
@@ -333,14 +336,14 @@ func TestGPU_cxl(t *testing.T) {
 
 		inLab(t, setup{}, func(w world) {
 			w.apply(gpus(1, memory, nodes(0)))
-			w.system(0, func(s *node.State) { s.CXLInUse = true })
+			w.system(func(s *node.State) { s.CXLInUse = true })
 
 			if o := w.Apply(w.ctx, nil); !strings.Contains(o.Errors, "busy") && !strings.Contains(o.Errors, "in use") || !w.Exists() {
 				t.Errorf("%s", o.Errors)
 			}
 
 			w.count(1)
-			w.system(0, func(s *node.State) { s.CXLInUse = false })
+			w.system(func(s *node.State) { s.CXLInUse = false })
 			w.destroy()
 		})
 	})

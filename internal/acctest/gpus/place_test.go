@@ -118,7 +118,7 @@ func (w world) health(word string, ids ...string) {
 func (w world) busy(ids ...string) {
 	for _, d := range w.on(0) {
 		if slices.Contains(ids, d.ID) {
-			w.system(0, func(s *node.State) { s.Use(d.Serial, node.Process{PID: 4711, Name: "/usr/bin/python3"}) })
+			w.system(func(s *node.State) { s.Use(d.Serial, node.Process{PID: 4711, Name: "/usr/bin/python3"}) })
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestGPU_nothingAttached(t *testing.T) {
 
 			inLab(t, c.setup, func(w world) {
 				if c.system != nil {
-					w.system(0, c.system)
+					w.system(c.system)
 				}
 
 				if o := w.fails(c.config, c.says); w.Exists() || w.Tainted {
@@ -213,7 +213,7 @@ func TestGPU_withoutDriver(t *testing.T) {
 		t.Parallel()
 
 		inLab(t, setup{rough: true}, func(w world) {
-			w.system(0, noDriver)
+			w.system(noDriver)
 			w.apply(gpus(1, nodes(0), Map{"driver_check": "skip", "wait_for_visible": false}))
 			w.count(1)
 

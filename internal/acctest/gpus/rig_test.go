@@ -249,15 +249,13 @@ func (w world) fails(config Map, words ...string) acctest.Outcome {
 }
 
 // destroy wants a destroy without errors that leaves nothing.
-func (w world) destroy() acctest.Outcome {
+func (w world) destroy() {
 	w.t.Helper()
 
 	o := w.Apply(w.ctx, nil)
 	if o.Errors != "" || w.Exists() {
 		w.t.Fatalf("destroy: %s; left: %v", o.Errors, w.State())
 	}
-
-	return o
 }
 
 // devices are the fabric ids in the state, in order.

@@ -218,11 +218,11 @@ func (w world) node(i int) (s node.State) {
 	return s
 }
 
-// system changes a machine's system by hand.
-func (w world) system(i int, f func(*node.State)) {
+// system changes the first machine's system by hand.
+func (w world) system(f func(*node.State)) {
 	w.t.Helper()
 
-	err := w.lab.Store.Update(func(tx store.Tx) error { return node.Change(tx, machine.Name(i), f) })
+	err := w.lab.Store.Update(func(tx store.Tx) error { return node.Change(tx, machine.Name(0), f) })
 	if err != nil {
 		w.t.Fatal(err)
 	}

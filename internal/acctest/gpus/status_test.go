@@ -66,7 +66,7 @@ func TestOGPU01_emptyStatus(t *testing.T) {
 					w.apply(gpus(1))
 					w.count(1)
 
-					if n := w.effects(hardware.KindAttach); n != 1 {
+					if n := w.attached(); n != 1 {
 						t.Errorf("%d devices were attached", n)
 					}
 
@@ -77,8 +77,8 @@ func TestOGPU01_emptyStatus(t *testing.T) {
 	}
 }
 
-// effects counts what was done to the fabric by us.
-func (w world) effects(kind string) int {
+// attached counts the devices that we attached in all.
+func (w world) attached() int {
 	w.t.Helper()
 
 	all, err := w.far.Effects()
@@ -89,7 +89,7 @@ func (w world) effects(kind string) int {
 	n := 0
 
 	for _, e := range all {
-		if e.Kind == kind && !e.Foreign {
+		if e.Kind == hardware.KindAttach && !e.Foreign {
 			n++
 		}
 	}
@@ -111,7 +111,7 @@ func TestOGPU02_critical(t *testing.T) {
 				w.fails(gpus(2, nodes(0)), "critical", "detached again")
 				w.count(0)
 
-				if n := w.effects(hardware.KindAttach); n != 1 || w.Exists() {
+				if n := w.attached(); n != 1 || w.Exists() {
 					t.Errorf("%d were attached; state %v", n, w.State())
 				}
 			})
@@ -123,7 +123,7 @@ func TestOGPU02_critical(t *testing.T) {
 
 		inLab(t, setup{rough: true}, func(w world) {
 			w.edit(func(d *hardware.Device) { d.OpStatus = "2" })
-			w.system(0, func(s *node.State) { s.FailDrain = true })
+			w.system(func(s *node.State) { s.FailDrain = true })
 
 			if o := w.fails(gpus(1, nodes(0)), "critical", "detached again"); !strings.Contains(o.Warnings, "goes without a drain") {
 				t.Errorf("warnings: %s", o.Warnings)
@@ -318,7 +318,7 @@ func TestGPU_serial(t *testing.T) {
 					w.far.Inject(f)
 				}
 
-				w.system(0, func(s *node.State) { s.Hotplug, s.LazyUUID = 20*time.Second, true })
+				w.system(func(s *node.State) { s.Hotplug, s.LazyUUID = 20*time.Second, true })
 
 				config := gpus(2, nodes(0))
 				w.apply(config)

@@ -62,7 +62,7 @@ func TestGPU_token(t *testing.T) {
 				w.apply(gpus(1))
 				w.count(1)
 
-				if n := w.effects("attach"); n != 1 {
+				if n := w.attached(); n != 1 {
 					t.Errorf("%d attached", n)
 				}
 
@@ -128,7 +128,7 @@ func TestGPU_noLogin(t *testing.T) {
 				other := w.another()
 				other.fails(gpus(1, on(1)), c.says)
 
-				if n := w.effects("attach"); n != 1 {
+				if n := w.attached(); n != 1 {
 					t.Errorf("%d attached", n)
 				}
 
