@@ -118,7 +118,7 @@ func redfishForm(b errorBody) (said, bool) {
 	var more []string
 
 	for _, e := range in.Extended.Items {
-		if id := e.ID.Trim(); id != "" && (s.code == "" || strings.HasSuffix(s.code, ".GeneralError")) {
+		if id := e.ID.Trim(); id != "" && (s.code == "" || strings.HasSuffix(s.code, ".GeneralError") || strings.HasSuffix(s.code, ".ExtendedInfo")) {
 			s.code, s.ours = id, true
 		}
 

@@ -4,27 +4,43 @@
 package redfish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric/document"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
+// held is how long a failed login answers for those who come after it: many resources at a
+// time must not lock the account.
+const held = 5 * time.Second
+
 // login is who we are: a session, or user name and password where the service has no sessions
-// (or has none left). It is safe for concurrent use; one login serves all who wait for it.
+// (or has none left). It is safe for concurrent use; one login serves all who wait for it, and
+// there is never more than one session.
 type login struct {
 	alone              *fabric.Caller // without a proof
 	username, password string
 
-	turn chan struct{} // held by the one who logs in
+	turn chan struct{} // held by the one who logs in or out, who may change failed and since
+
+	failed error     // of the last login
+	since  time.Time // when it failed
 
 	mu    sync.Mutex
-	token string
+	now   session // without a token there is none
+	old   session // that was refused, and not ended yet
 	basic bool
 }
+
+// session is a session of the service; path is its own, where the service told it.
+type session struct{ token, path string }
 
 func newLogin(alone *fabric.Caller, a fabric.Auth) *login {
 	return &login{alone: alone, username: a.Username, password: a.Password, turn: make(chan struct{}, 1)}
@@ -66,8 +82,8 @@ func (l *login) Refused(ctx context.Context) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	if l.token == p.Value { // nobody has logged in again meanwhile
-		l.token = ""
+	if l.now.token == p.Value { // nobody has logged in again meanwhile
+		l.now, l.old = session{}, l.now
 	}
 
 	return true
@@ -77,48 +93,69 @@ func (l *login) proof() (string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	return l.token, l.basic
+	return l.now.token, l.basic
+}
+
+// enter takes the turn.
+func (l *login) enter(ctx context.Context) error {
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (l *login) begin(ctx context.Context) (string, bool, error) {
-	select {
-	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
-	case <-ctx.Done():
-		return "", false, context.Cause(ctx)
+	if err := l.enter(ctx); err != nil {
+		return "", false, err
 	}
+	defer func() { <-l.turn }()
 
 	if token, basic := l.proof(); token != "" || basic {
 		return token, basic, nil
 	}
 
-	token, err := l.session(ctx)
-	if err != nil {
+	if l.failed != nil && time.Since(l.since) < held {
+		return "", false, l.failed
+	}
+
+	s, err := l.open(ctx)
+	if l.failed = nil; err != nil {
+		// An interrupt of one request is no failure of the login of the others.
+		if ctx.Err() == nil {
+			l.failed, l.since = err, time.Now()
+		}
+
 		return "", false, err
 	}
 
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	old := l.old
+	l.now, l.old, l.basic = s, session{}, s.token == ""
+	l.mu.Unlock()
 
-	l.token, l.basic = token, token == ""
+	if old.path != "" && old.path != s.path && s.token != "" {
+		_ = l.end(ctx, session{s.token, old.path}) // it may live on all the same
+	}
 
-	return l.token, l.basic, nil
+	return s.token, s.token == "", nil
 }
 
-// session opens a session. An empty token says that there are none to be had here.
-func (l *login) session(ctx context.Context) (string, error) {
+// open opens a session. One without a token says that there are none to be had here.
+func (l *login) open(ctx context.Context) (session, error) {
 	root, err := readRoot(ctx, l.alone, "log in")
 
 	switch {
 	case errors.Is(err, fabric.ErrAuth):
-		return "", nil // even the root wants a proof
+		return session{}, nil // even the root wants a proof
 	case err != nil:
-		return "", err
+		return session{}, err
 	}
 
 	path := link(root.Object("Links"), "Sessions")
 	if path == "" {
-		return "", nil
+		return session{}, nil
 	}
 
 	a, err := l.alone.Do(ctx, fabric.Request{
@@ -126,48 +163,92 @@ func (l *login) session(ctx context.Context) (string, error) {
 		Body: map[string]string{"UserName": l.username, "Password": l.password},
 	})
 
-	var e *fabric.Error
-
 	switch {
 	case err == nil:
-		return a.Header.Get("X-Auth-Token"), nil
-	case errors.Is(err, fabric.ErrAuth), !errors.As(err, &e), e.Status == 0:
-		return "", err
-	default: // 404, 405, 400: sessions are not made this way here; 503: all are taken
-		return "", nil
+		doc, _ := document.Parse(a.Body)
+
+		return session{a.Header.Get("X-Auth-Token"), cmp.Or(local(a.Header.Get("Location")), local(doc.Text("@odata.id")))}, nil
+	case noSessions(err):
+		return session{}, nil
+	default:
+		return session{}, passing(ctx, err)
 	}
 }
 
-// rootPath is where every service begins.
-const rootPath = "/redfish/v1"
+// passing marks a failed login that says nothing of the service, such as a gateway's 502: the
+// next login is another one.
+func passing(ctx context.Context, err error) error {
+	var e *fabric.Error
+	if !errors.As(err, &e) || ctx.Err() != nil || wait.IsTransient(err) {
+		return err
+	}
 
-// readRoot reads the service root. With a slash at the end is how the specification spells
-// it; services that store documents by path (Sunfish) may know it only without.
-func readRoot(ctx context.Context, c *fabric.Caller, op string) (document.Object, error) {
-	r := fabric.Request{Op: op, Path: rootPath + "/"}
-	a, err := c.Do(ctx, r)
+	switch e.Status {
+	case 0, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return wait.Transient(e)
+	default:
+		return err
+	}
+}
+
+// noSessions reports whether a service makes no sessions, or has none left: then user name and
+// password go with each request.
+func noSessions(err error) bool {
+	var e *fabric.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+
+	switch e.Status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return true
+	default:
+		return strings.HasSuffix(e.Code, ".SessionLimitExceeded")
+	}
+}
+
+// end ends a session.
+func (l *login) end(ctx context.Context, s session) error {
+	_, err := l.alone.Do(ctx, fabric.Request{
+		Op: "log out", Method: http.MethodDelete, Path: s.path, Mutates: true, Header: http.Header{"X-Auth-Token": {s.token}},
+	})
+
+	return err
+}
+
+// close ends the session, if there is one. The next request logs in again.
+func (l *login) close(ctx context.Context) error {
+	if err := l.enter(ctx); err != nil {
+		return err
+	}
+	defer func() { <-l.turn }()
+
+	l.mu.Lock()
+	s := l.now
+	l.now, l.old = session{}, session{}
+	l.mu.Unlock()
+
+	if s.token == "" || s.path == "" {
+		return nil
+	}
+
+	err := l.end(ctx, s)
 
 	var e *fabric.Error
-	if errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status/100 == 3) {
-		r.Path = rootPath
-		a, err = c.Do(ctx, r)
+	if errors.As(err, &e) && (e.Status == http.StatusUnauthorized || e.Status == http.StatusNotFound) {
+		return nil // it has ended by itself
 	}
 
-	if errors.Is(err, fabric.ErrNotFound) && errors.As(err, &e) { // not of a machine, as callers would read it
-		own := *e
-		own.Kind = fabric.ErrNotFabric
-
-		return nil, &own
-	}
-
-	if err != nil {
-		return nil, err
-	}
-
-	doc, ok := document.Parse(a.Body)
-	if !ok || (doc.Text("@odata.id") == "" && doc.Text("RedfishVersion") == "") {
-		return nil, c.Unusable(r, a, "no Redfish service root")
-	}
-
-	return doc, nil
+	return err
 }
+
+// Close implements [fabric.Closer].
+func (d *driver) Close(ctx context.Context) error {
+	if d.login == nil {
+		return nil
+	}
+
+	return d.login.close(ctx)
+}
+
+var _ fabric.Closer = (*driver)(nil)

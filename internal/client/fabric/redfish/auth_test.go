@@ -76,6 +76,8 @@ func TestLogin_fallsBackToUserNameAndPassword(t *testing.T) {
 		"the root names none":      func(s *service) { s.docs[v1]["Links"] = obj{} },
 		"all are taken":            func(s *service) { s.answers["POST "+sessions] = refusing(503, "SessionLimitExceeded") },
 		"an answer without token":  func(s *service) { s.answers["POST "+sessions] = answer(201, obj{}) },
+		"the limit, with 400":      func(s *service) { s.answers["POST "+sessions] = refusing(400, "SessionLimitExceeded") },
+		"nobody has made it":       func(s *service) { s.answers["POST "+sessions] = refusing(501, "NotImplemented") },
 		"there is no such service": func(s *service) { s.answers["POST "+sessions] = raw(404, "text/plain", "no") },
 	} {
 		s := composable(t)

@@ -43,6 +43,7 @@ type service struct {
 	page    int                                  // members of a page; 0: all
 	tasks   bool                                 // changes are tasks
 	bare    bool                                 // there are no ETags
+	shy     bool                                 // a session has no Location
 	login   string                               // how to log in: session, basic, or nothing
 	tokens  map[string]bool
 	orders  []string // changes with their bodies
@@ -167,6 +168,12 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	if r.Method == http.MethodDelete && strings.HasPrefix(path, sessions+"/") {
+		s.end(w, r, path)
+
+		return
+	}
+
 	var body obj
 
 	if r.Method != http.MethodGet {
@@ -280,9 +287,43 @@ func (s *service) open(w http.ResponseWriter, body obj) {
 	token := fmt.Sprintf("token-%d", len(s.tokens))
 	s.tokens[token] = true
 
+	path := sessions + "/" + token
+	if !s.shy {
+		w.Header().Set("Location", "http://inner.example"+path)
+	}
+
 	w.Header().Set("X-Auth-Token", token)
-	w.Header().Set("Location", sessions+"/1")
-	write(w, http.StatusCreated, obj{"@odata.id": sessions + "/1"})
+	write(w, http.StatusCreated, obj{"@odata.id": path})
+}
+
+// end ends a session.
+func (s *service) end(w http.ResponseWriter, r *http.Request, path string) {
+	token := strings.TrimPrefix(path, sessions+"/")
+
+	switch {
+	case !s.tokens[r.Header.Get("X-Auth-Token")]:
+		refusal(w, http.StatusUnauthorized, "NoValidSession")
+	case !s.tokens[token]:
+		refusal(w, http.StatusNotFound, "ResourceMissingAtURI")
+	default:
+		s.tokens[token] = false
+
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// sessions tells how many sessions there are.
+func (s *service) sessions() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, there := range s.tokens {
+		if there {
+			n++
+		}
+	}
+
+	return n
 }
 
 // act does the two actions as the schema has them.

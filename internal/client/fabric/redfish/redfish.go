@@ -36,6 +36,7 @@ const (
 type driver struct {
 	endpoint string
 	caller   *fabric.Caller
+	login    *login // nil where the service is open
 
 	mu      sync.Mutex
 	service *service          // what is there: found once
@@ -71,7 +72,10 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 	// Every path that the service names begins with this, so it is not part of the base.
 	endpoint = strings.TrimSuffix(endpoint, rootPath)
 
-	var auth fabric.Authorizer
+	var (
+		auth fabric.Authorizer
+		own  *login
+	)
 
 	if cfg.Auth.Username != "" { // without one the service is open, as Sunfish's is
 		alone, err := fabric.NewCaller(cfg, endpoint, nil, fabric.Redfish)
@@ -79,7 +83,8 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 			return nil, fmt.Errorf("redfish: %w", err)
 		}
 
-		auth = newLogin(alone, cfg.Auth)
+		own = newLogin(alone, cfg.Auth)
+		auth = own
 	}
 
 	caller, err := fabric.NewCaller(cfg, endpoint, auth, fabric.Redfish)
@@ -87,7 +92,7 @@ func New(cfg fabric.Config) (fabric.Fabric, error) {
 		return nil, fmt.Errorf("redfish: %w", err)
 	}
 
-	return &driver{endpoint: endpoint, caller: caller, names: map[string]string{}}, nil
+	return &driver{endpoint: endpoint, caller: caller, login: own, names: map[string]string{}}, nil
 }
 
 func (d *driver) Endpoint() string { return d.endpoint }
