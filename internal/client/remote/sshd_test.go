@@ -30,6 +30,7 @@ import (
 type server struct {
 	t       *testing.T
 	dir     string
+	shell   string // what /bin/sh is; empty: the system's
 	port    int
 	key     string // private, taken for all users
 	hostKey string // public
@@ -57,8 +58,8 @@ func missing(t *testing.T, why string) {
 	t.Skipf("missing part: %s", why)
 }
 
-// sshd starts a server; it ends with the test.
-func sshd(t *testing.T) *server {
+// sshd starts a server; it ends with the test. /bin/sh may be another shell there.
+func sshd(t *testing.T, shell ...string) *server {
 	t.Helper()
 
 	if testing.Short() {
@@ -75,7 +76,7 @@ func sshd(t *testing.T) *server {
 		missing(t, "root who may make a mount namespace")
 	}
 
-	s := &server{t: t, dir: t.TempDir(), port: freePort(t), log: &locked{}}
+	s := &server{t: t, dir: t.TempDir(), port: freePort(t), log: &locked{}, shell: strings.Join(shell, "")}
 
 	var public string
 
@@ -153,10 +154,11 @@ func (s *server) start() {
 mkdir -p /run/sshd
 mount --make-rprivate /
 for f in passwd shadow sudoers; do mount --bind "$1/$f" "/etc/$f"; done
+[ -z "$2" ] || mount --bind "$2" "$(readlink -f /bin/sh)"
 exec /usr/sbin/sshd -D -e -f "$1/sshd_config"`
 
 	// Not until the test's context ends: hosts are closed after that.
-	s.cmd = exec.CommandContext(context.WithoutCancel(s.t.Context()), "unshare", "-m", "sh", "-c", script, "sh", s.dir)
+	s.cmd = exec.CommandContext(context.WithoutCancel(s.t.Context()), "unshare", "-m", "sh", "-c", script, "sh", s.dir, s.shell)
 	s.cmd.Stderr = s.log
 	s.cmd.WaitDelay = time.Second // what a connection left may hold it open
 

@@ -10,8 +10,8 @@ package remote
 //	env LC_ALL=C [sudo -n -- env LC_ALL=C] METAL3_RUN=<token> [NAME=value …] /bin/sh -c <wrapper> metal3 <token> <n> <program> [<argument> …]
 //
 // The wrapper gives the first n bytes of its standard input to the program. Whatever was
-// started below it has the token in its environment, so that the killer finds it, also where
-// it left the process group:
+// started below it has the token in its environment or is in its session, so that the killer
+// finds it:
 //
 //	env LC_ALL=C [sudo -n -- env LC_ALL=C] /bin/sh -c <killer> metal3-kill <token> <tenths of a second between TERM and KILL>
 //
@@ -26,6 +26,7 @@ const (
 // wrapper: the left side feeds the program and then waits for the end of its input; the
 // right side learns the left one's process id first, runs the program, and ends the left one.
 // Both sides' complaints about each other go nowhere: file 4 is the program's standard error.
+// The killer gets a session of its own where there is a setsid, because it ends the wrapper's.
 const wrapper = `exec 4>&2 2>/dev/null
 {
   if [ -r /proc/self/stat ]; then read -r p x </proc/self/stat; else p=$(exec sh -c "echo \$PPID"); fi
@@ -33,8 +34,11 @@ const wrapper = `exec 4>&2 2>/dev/null
   [ "$2" = 0 ] || head -c "$2"
   exec >/dev/null
   while read -r x; do :; done
-  trap "" TERM HUP PIPE
-  exec env -i PATH="$PATH" LC_ALL=C /bin/sh -c '` + killer + `' ` + killerName + ` "$1" 20
+  (
+    trap "" TERM HUP PIPE
+    exec $(command -v setsid) env -i PATH="$PATH" LC_ALL=C /bin/sh -c '` + killer + `' ` + killerName + ` "$1" 20
+  ) </dev/null &
+  wait
 } 4>&- | {
   read -r w
   shift 2
@@ -44,26 +48,43 @@ const wrapper = `exec 4>&2 2>/dev/null
   exit "$s"
 }`
 
-// killer must hold no single quotes. A process group is ended as a whole where it is a session
-// of its own, as OpenSSH makes one for each command, and not the server's.
-const killer = `t=$1
-marked() { grep -lF "METAL3_RUN=$t" /proc/[0-9]*/environ 2>/dev/null | tr -dc "0-9\n"; }
-strike() {
-  pids=$(marked); groups=
-  for p in $pids; do
-    s=$(cat "/proc/$p/stat" 2>/dev/null) || continue
-    set -- ${s##*) }
-    [ "$3" = "$4" ] || continue
-    case $(cat "/proc/$4/comm" 2>/dev/null) in sshd*|dropbear*) continue ;; esac
-    case " $groups " in *" $3 "*) ;; *) groups="$groups $3" ;; esac
+// killer must hold no single quotes. What it ends is all that has the token in its
+// environment, and all sessions whose leader has it there or in its command line, as those that
+// OpenSSH makes for each command: a program may have cleared its environment. Sessions of others
+// have no such leader, and its own session is left alone. "kill -TERM -5" is the one way to
+// name a process group that dash, bash and busybox have in common: dash takes neither
+// "kill -TERM -- -5" nor "kill -s TERM -5". The clock bounds it, too: on a host with many
+// processes a look takes long. Where there is no /proc it says that one is left.
+const killer = `exec 2>/dev/null
+t=$1; n=$2; ours=" "
+look() { read -r s <"/proc/$1/stat" || return 1; set -- ${s##*) }; sid=$4; [ "$1" != Z ] && [ "$1" != X ]; }
+seek() {
+  pids=
+  for p in $(grep -lF "METAL3_RUN=$t" /proc/[0-9]*/environ | tr -dc "0-9\n"); do
+    look "$p" || continue
+    pids="$pids $p"
+    case "$ours" in *" $sid "*) continue ;; esac
+    [ "$sid" != "$mine" ] && grep -qF "METAL3_RUN=$t" "/proc/$sid/environ" "/proc/$sid/cmdline" && ours="$ours$sid "
   done
-  for p in $pids; do kill "-$sig" "$p" 2>/dev/null; done
-  for p in $groups; do kill "-$sig" -- "-$p" 2>/dev/null; done
+  [ "$ours" != " " ] || return 0
+  for p in /proc/[0-9]*; do
+    p=${p#/proc/}
+    look "$p" || continue
+    case "$ours" in *" $sid "*) case "$pids " in *" $p "*) ;; *) pids="$pids $p" ;; esac ;; esac
+  done
 }
-sig=TERM; strike
-i=0; n=$2
-while [ "$i" -lt "$n" ] && [ -n "$(marked)" ]; do sleep 0.1 2>/dev/null || { sleep 1; i=$((i+9)); }; i=$((i+1)); done
-for p in $groups; do kill -KILL -- "-$p" 2>/dev/null; done
-sig=KILL; i=0
-while [ "$i" -lt 20 ] && [ -n "$(marked)" ]; do strike; i=$((i+1)); sleep 0.1 2>/dev/null || sleep 1; done
-marked | wc -l`
+strike() {
+  [ -n "$pids" ] || return 0
+  for p in $pids; do kill "-$1" "$p"; done
+  for p in $ours; do kill "-$1" "-$p"; done
+}
+look "$$" || { echo 1; exit; }
+mine=$sid; seek; strike TERM
+rest() { i=$((i+1)); [ -n "$pids" ] && [ "$i" -lt "$1" ] && [ "$(date +%s)" -lt "$till" ]; }
+i=0; till=$(($(date +%s)+n/10+1))
+while seek; rest "$n"; do sleep 0.1 || sleep 1; done
+i=0; till=$(($(date +%s)+3))
+while seek; strike KILL; rest 20; do sleep 0.1 || sleep 1; done
+[ -z "$pids" ] || { sleep 0.1 || sleep 1; seek; }
+set -- $pids
+echo $#`
