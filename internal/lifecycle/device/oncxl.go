@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/cxl"
 )
@@ -94,7 +95,9 @@ func serial(r Record) string { return cmp.Or(r.DeviceID, r.Serial) }
 
 func cxlError(err error) error {
 	switch {
-	case errors.Is(err, cxl.ErrInUse):
+	case errors.Is(err, cxl.ErrInDoubt):
+		return fmt.Errorf("%w: %s", err, doubtAdvice)
+	case errors.Is(err, cxl.ErrInUse) && !errors.Is(err, cxl.ErrNotUndone):
 		return kindError{err, ErrInUse}
 	case errors.Is(err, cxl.ErrUnreachable):
 		return kindError{err, ErrUnreachable}

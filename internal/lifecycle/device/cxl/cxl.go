@@ -19,6 +19,8 @@ import (
 // The kinds of failure that a caller can tell apart with errors.Is.
 var (
 	ErrInUse       = errors.New("the memory is in use")
+	ErrInDoubt     = errors.New("the memory cannot be told from the other of the host")
+	ErrNotUndone   = errors.New("not everything could be put back")
 	ErrUnreachable = errors.New("the host cannot be reached")
 	ErrCommand     = errors.New("the command failed on the host") // the host was reached and says no, or nothing that can be read
 	ErrNoTools     = errors.New("the host lacks the cxl or daxctl tool")
@@ -51,9 +53,12 @@ type Region struct {
 
 // Dax is what the kernel makes of a region.
 type Dax struct {
-	Name string // dax0.0
-	RAM  bool   // part of the system's memory
+	Name   string // dax0.0
+	Driver string // kmem, device_dax; empty: none, nobody can use it
 }
+
+// RAM reports whether a device is part of the system's memory.
+func (d Dax) RAM() bool { return d.Driver == "kmem" }
 
 // Released is what a release did, for [Ops.Restore].
 type Released struct {
@@ -69,7 +74,8 @@ type Ops interface {
 	// List lists the CXL memory devices that the kernel has.
 	List(ctx context.Context) ([]Memory, error)
 	// Release takes a memory device out of use: its memory offline, its regions gone, itself
-	// disabled. What fails is undone before it returns; a refusal is ErrInUse.
+	// disabled. What fails is undone before it returns, else it is ErrNotUndone too; a refusal
+	// is ErrInUse.
 	Release(ctx context.Context, m Memory) (Released, error)
 	// Restore gives the memory back after the fabric did not take it. It has time of its own.
 	Restore(ctx context.Context, r Released) error
@@ -91,6 +97,12 @@ func isSerial(s string) bool {
 	s = bareSerial(s)
 
 	return s != "" && len(s) <= 16 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// isShown reports whether a serial is one as a host shows it. A decimal number, or the
+// number of a board, may have nothing but hexadecimal digits too.
+func isShown(s string) bool {
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(s)), "0x") && isSerial(s)
 }
 
 func bareSerial(s string) string {

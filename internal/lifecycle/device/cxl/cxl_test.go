@@ -7,10 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,71 +16,6 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/cxl"
 )
-
-const (
-	oneMemory = "mem0 0x1234 0x4000000000 0x0\n"
-	oneRegion = "region region0 ram 0x4000000000 1\ndax dax0.0 region0 kmem\n"
-)
-
-// host is a [remote.Host] which says what it was told, and nothing for every other command.
-type host struct {
-	answers map[string]remote.Result
-	errs    map[string]error
-	dynamic func(line string) (remote.Result, bool)
-	hook    func(line string)
-
-	mu    sync.Mutex
-	lines []string // of cxl and daxctl
-}
-
-func (h *host) Name() string { return "root@node-0:22" }
-
-func (h *host) Run(ctx context.Context, cmd remote.Command) (remote.Result, error) {
-	line := strings.Join(cmd.Args, " ")
-	if len(cmd.Args) == 0 {
-		name, _, _ := strings.Cut(strings.TrimPrefix(cmd.Script, "# metal3: "), "\n")
-		line = strings.Join(append([]string{name}, cmd.Params...), " ")
-	}
-
-	h.mu.Lock()
-	defer h.mu.Unlock()
-
-	if h.hook != nil {
-		h.hook(line)
-	}
-
-	if len(cmd.Args) > 0 || line == "pci-rescan" {
-		h.lines = append(h.lines, line)
-	}
-
-	if err := ctx.Err(); err != nil {
-		return remote.Result{}, err
-	}
-
-	if h.dynamic != nil {
-		if res, ok := h.dynamic(line); ok {
-			return res, nil
-		}
-	}
-
-	return h.answers[line], h.errs[line]
-}
-
-func (h *host) ReadFile(context.Context, string) ([]byte, error) {
-	return nil, errors.New("not asked for")
-}
-
-func (h *host) WriteFile(context.Context, string, []byte, string, fs.FileMode) error {
-	return errors.New("not asked for")
-}
-
-func (h *host) Close() error { return nil }
-
-func said(out string) remote.Result { return remote.Result{Stdout: []byte(out)} }
-
-func newHost() *host {
-	return &host{answers: map[string]remote.Result{"cxl-list": said(oneMemory), "cxl-regions mem0": said(oneRegion)}, errs: map[string]error{}}
-}
 
 var release = []string{
 	"daxctl offline-memory dax0.0", "daxctl disable-device dax0.0",
@@ -117,83 +50,176 @@ func TestRelease(t *testing.T) {
 func TestRelease_refusedAtEveryPoint(t *testing.T) {
 	t.Parallel()
 
-	// What undoes the steps before the one that failed, and the failed one where a part of
-	// it may have been done.
-	undone := map[string][]string{
-		release[0]: {"daxctl online-memory dax0.0"},
-		release[1]: {"daxctl online-memory dax0.0"},
-		release[2]: {"daxctl enable-device dax0.0", "daxctl online-memory dax0.0"},
-		release[3]: {"cxl enable-region region0", "daxctl enable-device dax0.0", "daxctl online-memory dax0.0"},
-		release[4]: restore[1:],
-	}
-
-	for i, line := range release {
-		t.Run(line, func(t *testing.T) {
-			t.Parallel()
-
-			h := newHost()
-			h.answers[line] = remote.Result{Exit: 1, Stderr: []byte("libdaxctl: Device or resource busy\n")}
-
-			_, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"})
-			if !errors.Is(err, cxl.ErrInUse) || !strings.Contains(err.Error(), "Device or resource busy") || strings.Contains(err.Error(), "put back") {
-				t.Errorf("error %v", err)
-			}
-
-			if want := append(slices.Clone(release[:i+1]), undone[line]...); !slices.Equal(h.lines, want) {
-				t.Errorf("ran\n%s\nwant\n%s", strings.Join(h.lines, "\n"), strings.Join(want, "\n"))
-			}
-		})
-	}
-}
-
-func TestRelease_lostAndInterrupted(t *testing.T) {
-	t.Parallel()
-
-	for i, line := range release {
-		for _, kind := range []error{remote.ErrLost, context.Canceled} {
-			t.Run(fmt.Sprintf("%s: %v", line, kind), func(t *testing.T) {
+	for words, kind := range map[string]error{
+		"libdaxctl: Device or resource busy": cxl.ErrInUse, "something new": cxl.ErrInUse, "": cxl.ErrInUse, "no such device is busy": cxl.ErrInUse,
+		"libcxl: write failed: Permission denied": cxl.ErrCommand, "Error: unknown option `x'": cxl.ErrCommand, "usage: cxl list": cxl.ErrCommand,
+	} {
+		for _, line := range release {
+			t.Run(line+": "+words, func(t *testing.T) {
 				t.Parallel()
 
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-
 				h := newHost()
-				h.errs[line] = kind
-				h.hook = func(got string) {
-					if got == line && errors.Is(kind, context.Canceled) {
-						cancel()
-					}
-				}
+				h.answers[line] = remote.Result{Exit: 1, Stderr: []byte(words + "\n")}
+				before := h.kernel.state()
 
-				_, err := cxl.Release(ctx, cxl.New(h), cxl.Target{Name: "mem0"})
-				if !errors.Is(err, kind) || errors.Is(err, cxl.ErrInUse) || errors.Is(err, cxl.ErrUnreachable) != errors.Is(kind, remote.ErrLost) {
+				_, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"})
+				if !errors.Is(err, kind) || errors.Is(err, cxl.ErrInUse) != errors.Is(kind, cxl.ErrInUse) || !strings.Contains(err.Error(), words) {
 					t.Errorf("error %v", err)
 				}
 
-				if len(h.lines) <= i+1 || h.lines[len(h.lines)-1] != "daxctl online-memory dax0.0" {
-					t.Errorf("ran %q: what may have been done is not undone", h.lines)
+				if errors.Is(err, cxl.ErrNotUndone) || h.kernel.state() != before {
+					t.Errorf("error %v\nthe host is %s\nand was     %s\nran %q", err, h.kernel.state(), before, h.lines)
 				}
 			})
 		}
 	}
 }
 
-func TestRelease_otherRegionsAreEnabledAgain(t *testing.T) {
+// What was lost was done, or it was not: the host is as it was in either case.
+func TestRelease_lostAndInterrupted(t *testing.T) {
+	t.Parallel()
+
+	for _, line := range release {
+		for _, kind := range []error{remote.ErrLost, context.Canceled} {
+			for _, done := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s: %v, done: %t", line, kind, done), func(t *testing.T) {
+					t.Parallel()
+
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+
+					h := newHost()
+					h.errs[line], h.does = kind, done
+					h.hook = func(got string) {
+						if got == line && errors.Is(kind, context.Canceled) {
+							cancel()
+						}
+					}
+					before := h.kernel.state()
+
+					_, err := cxl.Release(ctx, cxl.New(h), cxl.Target{Name: "mem0"})
+					if !errors.Is(err, kind) || errors.Is(err, cxl.ErrInUse) || errors.Is(err, cxl.ErrUnreachable) {
+						t.Errorf("error %v", err)
+					}
+
+					if errors.Is(err, cxl.ErrNotUndone) || h.kernel.state() != before {
+						t.Errorf("error %v\nthe host is %s\nand was     %s\nran %q", err, h.kernel.state(), before, h.lines)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestRelease_undoOutlivesALostConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		h.errs[release[3]], h.does = remote.ErrLost, true
+		before, lost := h.kernel.state(), time.Time{}
+		h.hook = func(got string) {
+			if got == release[3] {
+				lost = time.Now()
+				h.errs["cxl-regions mem0"] = remote.ErrUnreachable
+			} else if !lost.IsZero() && time.Since(lost) > 5*time.Second {
+				delete(h.errs, "cxl-regions mem0")
+			}
+		}
+
+		_, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"})
+		if !errors.Is(err, cxl.ErrUnreachable) || errors.Is(err, cxl.ErrNotUndone) || h.kernel.state() != before {
+			t.Errorf("error %v, the host is %s and was %s", err, h.kernel.state(), before)
+		}
+	})
+}
+
+func TestRelease_undoFails(t *testing.T) {
+	t.Parallel()
+
+	for name, set := range map[string]func(*host){
+		"no new region": func(h *host) { h.answers[restore[1]] = remote.Result{Exit: 1, Stderr: []byte("no space")} },
+		"no memory":     func(h *host) { h.answers[restore[2]] = remote.Result{Exit: 1, Stderr: []byte("no space")} },
+		"nothing to be seen": func(h *host) {
+			h.hook = func(got string) {
+				if got == restore[1] {
+					h.answers["cxl-regions mem0"] = said("")
+				}
+			}
+		},
+		"of another kind": func(h *host) { h.kernel.policy = "device_dax" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := newHost()
+			set(h)
+			h.answers[release[4]] = remote.Result{Exit: 1, Stderr: []byte("busy")}
+
+			_, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"})
+			if !errors.Is(err, cxl.ErrInUse) || !errors.Is(err, cxl.ErrNotUndone) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestRelease_anewUnderAnotherName(t *testing.T) {
+	t.Parallel()
+
+	h := newHost()
+	h.kernel.next = 4
+	h.answers[release[4]] = remote.Result{Exit: 1}
+
+	_, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"})
+	if !errors.Is(err, cxl.ErrInUse) || errors.Is(err, cxl.ErrNotUndone) || h.kernel.state() != "mem0 on, region4 on ram, dax4.0 kmem online" {
+		t.Errorf("error %v, %s, ran %q", err, h.kernel.state(), h.lines)
+	}
+}
+
+// TestRelease_held: memory that is no part of the system's is used by those who have it open.
+func TestRelease_held(t *testing.T) {
+	t.Parallel()
+
+	for list, asks := range map[string]bool{
+		oneRegion: false,
+		"region region0 ram 0x1 1\ndax dax0.0 region0 -\n":          false,
+		"region region0 ram 0x1 1\ndax dax0.0 region0 device_dax\n": true,
+		"region region0 pmem 0x1 1\n":                               true,
+		"region region0 - 0x1 1\n":                                  true,
+	} {
+		h := newHost()
+		h.answers["cxl-regions mem0"] = said(list)
+		h.answers["cxl-holders region0"] = said("dax0.0 4711 qemu\npmem0 mounted at /srv\n")
+
+		_, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"})
+		if !asks {
+			continue
+		}
+
+		if !errors.Is(err, cxl.ErrInUse) || !strings.Contains(err.Error(), "dax0.0 4711 qemu, pmem0 mounted at /srv") || len(h.lines) > 0 {
+			t.Errorf("%q: error %v, ran %q", list, err, h.lines)
+		}
+
+		h.answers["cxl-holders region0"] = remote.Result{Exit: 77, Stderr: []byte("only root")}
+
+		if _, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"}); !errors.Is(err, cxl.ErrCommand) || len(h.lines) > 0 {
+			t.Errorf("%q: error %v, ran %q", list, err, h.lines)
+		}
+	}
+}
+
+func TestRelease_otherRegionsAreLeftAlone(t *testing.T) {
 	t.Parallel()
 
 	h := newHost()
 	h.answers["cxl-regions mem0"] = said("region region0 pmem - 1\ndax dax0.0 region0 -\nregion region1 ram 0x1 1\ndax dax1.0 region1 device_dax\n")
-	h.answers["cxl disable-region region1"] = remote.Result{Exit: 1}
+	h.answers["daxctl disable-device dax1.0"] = remote.Result{Exit: 1}
 
-	if _, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"}); !errors.Is(err, cxl.ErrInUse) {
+	if _, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"}); !errors.Is(err, cxl.ErrInUse) || errors.Is(err, cxl.ErrNotUndone) {
 		t.Errorf("error %v", err)
 	}
 
-	want := []string{
-		"daxctl disable-device dax0.0", "daxctl disable-device dax1.0", "cxl disable-region region0", "cxl destroy-region region0", "cxl disable-region region1",
-		"cxl create-region -m -t pmem -w 1 mem0", "daxctl enable-device dax1.0",
-	}
-	if !slices.Equal(h.lines, want) {
+	if want := []string{"daxctl disable-device dax1.0"}; !slices.Equal(h.lines, want) {
 		t.Errorf("ran\n%s\nwant\n%s", strings.Join(h.lines, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -208,15 +234,23 @@ func TestRelease_nothingIsDone(t *testing.T) {
 		want   error
 	}{
 		"not there":                   {target: cxl.Target{Serial: "0x99"}, absent: true},
-		"nothing known of it":         {absent: true},
-		"another has its name":        {target: cxl.Target{Serial: "0x99", Name: "mem0"}, want: cxl.ErrCommand},
-		"a serial that none showed":   {target: cxl.Target{Serial: "0xB99", Unproved: true}, want: cxl.ErrCommand},
-		"no serial of a host":         {target: cxl.Target{Serial: "S-0001"}, want: cxl.ErrCommand},
-		"nor is a UUID one":           {target: cxl.Target{Serial: "d0000000-0000-4000-8000-000000000001"}, want: cxl.ErrCommand},
+		"nothing known of it":         {want: cxl.ErrInDoubt},
+		"and no memory on the host":   {set: func(h *host) { h.answers["cxl-list"] = said("") }, absent: true},
+		"another has its name":        {target: cxl.Target{Serial: "0x99", Name: "mem0"}, want: cxl.ErrInDoubt},
+		"a serial that none showed":   {target: cxl.Target{Serial: "0xB99", Unproved: true}, want: cxl.ErrInDoubt},
+		"no serial of a host":         {target: cxl.Target{Serial: "S-0001"}, want: cxl.ErrInDoubt},
+		"nor is a decimal one":        {target: cxl.Target{Serial: "4660"}, want: cxl.ErrInDoubt},
+		"nor one of hex digits":       {target: cxl.Target{Serial: "5A01"}, want: cxl.ErrInDoubt},
+		"nor is a UUID one":           {target: cxl.Target{Serial: "d0000000-0000-4000-8000-000000000001"}, want: cxl.ErrInDoubt},
+		"a name that is not there":    {target: cxl.Target{Name: "mem7"}, want: cxl.ErrInDoubt},
+		"one there has no serial":     {set: func(h *host) { h.answers["cxl-list"] = said("mem0 0x0 - -\n") }, target: cxl.Target{Serial: "0x99"}, want: cxl.ErrInDoubt},
 		"spread over several devices": {set: func(h *host) { h.answers["cxl-regions mem0"] = said("region region0 ram 0x1 2\n") }, target: cxl.Target{Name: "mem0"}, want: cxl.ErrInUse},
 		"a region is not understood":  {set: func(h *host) { h.answers["cxl-regions mem0"] = said("region region0\n") }, target: cxl.Target{Name: "mem0"}, want: cxl.ErrCommand},
 		"the script fails":            {set: func(h *host) { h.answers["cxl-list"] = remote.Result{Exit: 2} }, target: cxl.Target{Name: "mem0"}, want: cxl.ErrCommand},
 		"unreachable":                 {set: func(h *host) { h.errs["cxl-list"] = remote.ErrUnreachable }, target: cxl.Target{Name: "mem0"}, want: cxl.ErrUnreachable},
+		"the bastion is not reached":  {set: func(h *host) { h.errs["cxl-list"] = remote.ErrBastion }, target: cxl.Target{Name: "mem0"}, want: remote.ErrBastion},
+		"the host hangs up":           {set: func(h *host) { h.errs["cxl-list"] = remote.ErrHandshake }, target: cxl.Target{Name: "mem0"}, want: remote.ErrHandshake},
+		"the connection is lost":      {set: func(h *host) { h.errs["cxl-list"] = remote.ErrLost }, target: cxl.Target{Name: "mem0"}, want: remote.ErrLost},
 		"wrong host key":              {set: func(h *host) { h.errs["cxl-list"] = remote.ErrHostKey }, target: cxl.Target{Name: "mem0"}, want: remote.ErrHostKey},
 	}
 
@@ -299,14 +333,14 @@ func TestSee(t *testing.T) {
 func TestRestore_comesBackAfterAScan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		scanned := false
 		h := newHost()
-		h.dynamic = func(line string) (remote.Result, bool) {
-			scanned = scanned || line == "pci-rescan"
-
-			return said(strings.ReplaceAll(oneMemory, "mem0", "mem3")), line == "cxl-list" && scanned
-		}
+		h.kernel = kernel{mem: "mem3"}
 		h.answers["cxl-list"] = said("")
+		h.hook = func(line string) {
+			if line == "pci-rescan" {
+				h.answers["cxl-list"] = said(strings.ReplaceAll(oneMemory, "mem0", "mem3"))
+			}
+		}
 
 		err := cxl.New(h).Restore(t.Context(), cxl.Released{Memory: cxl.Memory{Name: "mem0", Serial: "0x1234"}, Regions: []cxl.Region{{Name: "region0", Type: "ram", Size: "0x1"}}})
 		if want := []string{"pci-rescan", "cxl enable-memdev mem3", "cxl create-region -m -t ram -s 0x1 -w 1 mem3"}; err != nil || !slices.Equal(h.lines, want) {

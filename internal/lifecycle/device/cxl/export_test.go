@@ -13,4 +13,5 @@ var (
 const (
 	ScriptList    = scriptList
 	ScriptRegions = scriptRegions
+	ScriptHolders = scriptHolders
 )

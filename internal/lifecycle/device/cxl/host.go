@@ -4,20 +4,18 @@
 package cxl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
-
-// maxWords bounds what an error quotes of a command's words.
-const maxWords = 300
-
-// exitNoCommand is the exit status of a shell that does not find a command.
-const exitNoCommand = 127
 
 // host are the operations on one host.
 type host struct{ remote.Host }
@@ -37,14 +35,14 @@ func (h *host) List(ctx context.Context) ([]Memory, error) {
 
 // Rescan implements [Ops].
 func (h *host) Rescan(ctx context.Context) error {
-	_, err := h.script(ctx, scriptRescan)
+	_, err := h.script(ctx, hostcmd.Rescan)
 
 	return err
 }
 
 // script runs one of the fixed scripts and returns what it printed.
 func (h *host) script(ctx context.Context, text string, params ...string) (string, error) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(text, "# metal3: "), "\n")
+	name := hostcmd.ScriptName(text)
 
 	res, err := h.Run(ctx, remote.Command{Script: text, Params: params})
 	if err != nil {
@@ -58,46 +56,59 @@ func (h *host) script(ctx context.Context, text string, params ...string) (strin
 	return string(res.Stdout), nil
 }
 
-// tool runs cxl or daxctl. What they refuse is in use.
+// misuse are words with which the tools, and the kernel below them, say that they did not even
+// try. What they refuse in other words is in use.
+var misuse = []string{
+	"usage:", "unknown option", "unknown command", "unknown switch", "not a cxl command", "not a daxctl command",
+	"permission denied", "not permitted", "must be root", "no such device", "no such file", "not supported",
+}
+
+// refusal is the kind of failure that the words of cxl or daxctl tell.
+func refusal(said string) error {
+	low := strings.ToLower(said)
+	if !strings.Contains(low, "busy") && slices.ContainsFunc(misuse, func(w string) bool { return strings.Contains(low, w) }) {
+		return ErrCommand
+	}
+
+	return ErrInUse
+}
+
+// tool runs cxl or daxctl.
 func (h *host) tool(ctx context.Context, args ...string) error {
 	res, err := h.Run(ctx, remote.Command{Args: args})
 
 	switch {
-	case errors.Is(err, remote.ErrNoCommand), err == nil && res.Exit == exitNoCommand:
+	case err == nil && res.Exit == hostcmd.NoCommand:
 		return fmt.Errorf("%w: %s on %s; install ndctl, cxl and daxctl there", ErrNoTools, args[0], h.Name())
 	case err != nil:
 		return h.lost(strings.Join(args, " "), err)
 	case res.Exit != 0:
 		said := words(append(res.Stderr, res.Stdout...))
 
-		return fmt.Errorf("%w: %s on %s (exit status %d): %s", ErrInUse, strings.Join(args, " "), h.Name(), res.Exit, said)
+		return fmt.Errorf("%w: %s on %s (exit status %d): %s", refusal(said), strings.Join(args, " "), h.Name(), res.Exit, said)
 	default:
 		return nil
 	}
 }
 
-// lost is the error of a command that left no result.
+// lost is the error of a command that left no result. Only a host that nobody reached counts
+// as unreachable: skip_drain = "if_unreachable" takes the device from it. What was lost on the
+// way or in between may work at the next try.
 func (h *host) lost(what string, err error) error {
-	if errors.Is(err, remote.ErrUnreachable) || errors.Is(err, remote.ErrLost) {
+	said := fmt.Errorf("%s on %s: %w", what, h.Name(), err)
+
+	switch {
+	case errors.Is(err, remote.ErrUnreachable):
 		return fmt.Errorf("%s: %w: %w", what, ErrUnreachable, err)
+	case errors.Is(err, remote.ErrLost), errors.Is(err, remote.ErrBastion), errors.Is(err, remote.ErrHandshake):
+		return wait.Transient(said)
+	default:
+		return said
 	}
-
-	return fmt.Errorf("%s on %s: %w", what, h.Name(), err)
 }
 
-// words makes one short line of what a command printed.
-func words(raw []byte) string {
-	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(raw), "?")), " ")
-	if len(s) > maxWords {
-		s = strings.ToValidUTF8(s[:maxWords], "") + "…"
-	}
-
-	if s == "" {
-		return "it said nothing"
-	}
-
-	return s
-}
+// words are what a command printed.
+func words(raw []byte) string { return cmp.Or(hostcmd.Words(raw), "it said nothing") }
 
 // parseList reads what scriptList prints.
 func parseList(out string) []Memory {
@@ -145,7 +156,7 @@ func parseRegions(out string) ([]Region, error) {
 			all = append(all, Region{Name: f[1], Type: f[2], Size: f[3], Ways: ways})
 		case f[0] == "dax" && len(f) == 4 && len(all) > 0 && all[len(all)-1].Name == f[2]:
 			r := &all[len(all)-1]
-			r.Devices = append(r.Devices, Dax{Name: f[1], RAM: f[3] == "kmem"})
+			r.Devices = append(r.Devices, Dax{Name: f[1], Driver: strings.TrimPrefix(f[3], "-")})
 		default:
 			return nil, fmt.Errorf("%w: %q is no region", ErrCommand, words([]byte(line)))
 		}

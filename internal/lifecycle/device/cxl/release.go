@@ -8,22 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
 )
 
-// What is put back after a failure is bounded, also when the caller's time is over.
-const (
-	undoLimit = 2 * time.Minute
-	backLimit = time.Minute // of the part that waits for the device to come back
-)
-
-// step is one command and the one that takes it back.
+// step is one command.
 type step struct {
-	do, undo []string
-	region   string
-	partly   bool // a refusal may have done a part of it
+	do     []string
+	region string
+	partly bool // a refusal may have done a part of it
 }
 
 // steps take a device out of use: first what the system may refuse.
@@ -32,57 +26,45 @@ func steps(m Memory, regions []Region) []step {
 
 	for _, r := range regions {
 		for _, d := range r.Devices {
-			if d.RAM {
-				offline = append(offline, step{
-					do: []string{"daxctl", "offline-memory", d.Name}, undo: []string{"daxctl", "online-memory", d.Name}, region: r.Name, partly: true,
-				})
+			if d.RAM() {
+				offline = append(offline, step{do: []string{"daxctl", "offline-memory", d.Name}, region: r.Name, partly: true})
 			}
 
-			disable = append(disable, step{
-				do: []string{"daxctl", "disable-device", d.Name}, undo: []string{"daxctl", "enable-device", d.Name}, region: r.Name,
-			})
+			if d.Driver != "" {
+				disable = append(disable, step{do: []string{"daxctl", "disable-device", d.Name}, region: r.Name})
+			}
 		}
 
 		destroy = append(destroy,
-			step{do: []string{"cxl", "disable-region", r.Name}, undo: []string{"cxl", "enable-region", r.Name}, region: r.Name},
-			step{do: []string{"cxl", "destroy-region", r.Name}, undo: create(m, r), region: r.Name},
+			step{do: []string{"cxl", "disable-region", r.Name}, region: r.Name},
+			step{do: []string{"cxl", "destroy-region", r.Name}, region: r.Name},
 		)
 	}
 
-	return append(slices.Concat(offline, disable, destroy),
-		step{do: []string{"cxl", "disable-memdev", m.Name}, undo: []string{"cxl", "enable-memdev", m.Name}})
+	return append(slices.Concat(offline, disable, destroy), step{do: []string{"cxl", "disable-memdev", m.Name}})
 }
 
-// create makes a region anew. The kernel then makes its devices, in the mode of its policy.
-func create(m Memory, r Region) []string {
-	args := []string{"cxl", "create-region", "-m"}
-	if r.Type != "-" {
-		args = append(args, "-t", r.Type)
+// regions are what a memory device serves.
+func (h *host) regions(ctx context.Context, m Memory) ([]Region, error) {
+	out, err := h.script(ctx, scriptRegions, m.Name)
+	if err != nil {
+		return nil, err
 	}
 
-	if r.Size != "-" {
-		args = append(args, "-s", r.Size)
-	}
-
-	return append(args, "-w", "1", m.Name)
+	return parseRegions(out)
 }
 
 // Release implements [Ops].
-func (h *host) Release(ctx context.Context, m Memory) (Released, error) {
-	r := Released{Memory: m}
+func (h *host) Release(ctx context.Context, m Memory) (r Released, err error) {
+	r = Released{Memory: m}
 
-	out, err := h.script(ctx, scriptRegions, m.Name)
-	if err == nil {
-		r.Regions, err = parseRegions(out)
-	}
-
-	if err != nil {
+	if r.Regions, err = h.regions(ctx, m); err != nil {
 		return r, fmt.Errorf("look for the regions of memory device %s: %w", m.Label(), err)
 	}
 
 	for _, region := range r.Regions {
-		if region.Ways > 1 {
-			return r, fmt.Errorf("%w: %s of memory device %s is spread over %d devices", ErrInUse, region.Name, m.Label(), region.Ways)
+		if err := h.refuse(ctx, m, region); err != nil {
+			return r, err
 		}
 	}
 
@@ -96,13 +78,13 @@ func (h *host) Release(ctx context.Context, m Memory) (Released, error) {
 
 		done := todo[:i]
 		// What was refused was not done; what was lost may have been.
-		if s.partly || (!errors.Is(err, ErrInUse) && !errors.Is(err, ErrNoTools)) {
+		if s.partly || (!errors.Is(err, ErrInUse) && !errors.Is(err, ErrNoTools) && !errors.Is(err, ErrCommand)) {
 			done = todo[:i+1]
 		}
 
 		err = fmt.Errorf("release memory device %s of %s: %w", m.Label(), h.Name(), err)
-		if back := h.undo(ctx, done); back != nil {
-			err = fmt.Errorf("%w (and not everything could be put back: %w)", err, back)
+		if back := h.undo(ctx, m, r.Regions, done); back != nil {
+			err = fmt.Errorf("%w (and %w: %w)", err, ErrNotUndone, back)
 		}
 
 		return r, err
@@ -111,71 +93,25 @@ func (h *host) Release(ctx context.Context, m Memory) (Released, error) {
 	return r, nil
 }
 
-// undo takes steps back, the last first. A region that was destroyed is made anew, and needs
-// no enabling.
-func (h *host) undo(ctx context.Context, done []step) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
-	defer cancel()
-
-	var failed []error
-
-	anew := map[string]bool{} // regions
-
-	for _, s := range slices.Backward(done) {
-		switch s.undo[1] {
-		case "create-region":
-			anew[s.region] = true
-		case "enable-region", "enable-device":
-			if anew[s.region] {
-				continue
-			}
-		}
-
-		if err := h.tool(ctx, s.undo...); err != nil {
-			failed = append(failed, err)
-		}
+// refuse looks at what can be known before anything is changed. Who uses memory of the system
+// only shows when it is taken offline.
+func (h *host) refuse(ctx context.Context, m Memory, r Region) error {
+	if r.Ways > 1 {
+		return fmt.Errorf("%w: %s of memory device %s is spread over %d devices", ErrInUse, r.Name, m.Label(), r.Ways)
 	}
 
-	return errors.Join(failed...)
-}
-
-// Restore implements [Ops].
-func (h *host) Restore(ctx context.Context, r Released) error {
-	if r.Absent {
+	if r.Type == "ram" && !slices.ContainsFunc(r.Devices, func(d Dax) bool { return d.Driver != "" && !d.RAM() }) {
 		return nil
 	}
 
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), backLimit)
-	defer cancel()
-
-	scanned := false
-
-	err := wait.Until(limited, wait.Quick, func(ctx context.Context) (wait.Verdict, string, error) {
-		all, err := h.List(ctx)
-		if err != nil {
-			return wait.Again, "", passing(err)
-		}
-
-		if m, ok := find(all, Target{Serial: r.Memory.Serial, Name: r.Memory.Name}); ok {
-			r.Memory = m // it may have come back by another name
-
-			return wait.Done, "", nil
-		}
-
-		if !scanned {
-			scanned = true
-
-			return wait.Again, "the PCI bus was scanned", passing(h.Rescan(ctx))
-		}
-
-		return wait.Again, "the kernel does not have it", nil
-	})
+	out, err := h.script(ctx, scriptHolders, r.Name)
 	if err != nil {
-		return fmt.Errorf("bring memory device %s of %s back: %w", r.Memory.Label(), h.Name(), err)
+		return fmt.Errorf("look who uses %s of memory device %s: %w", r.Name, m.Label(), err)
 	}
 
-	if err := h.undo(ctx, steps(r.Memory, r.Regions)); err != nil {
-		return fmt.Errorf("put memory device %s of %s back in use: %w", r.Memory.Label(), h.Name(), err)
+	if said := strings.TrimSpace(out); said != "" {
+		return fmt.Errorf("%w: %s of memory device %s: %s", ErrInUse, r.Name, m.Label(),
+			hostcmd.Words([]byte(strings.ReplaceAll(said, "\n", ", "))))
 	}
 
 	return nil

@@ -65,8 +65,54 @@ done
 exit 0
 `
 
-// scriptRescan makes the kernel look for new devices. It prints nothing.
-const scriptRescan = `# metal3: pci-rescan
-root=${1-}
-echo 1 >"$root/sys/bus/pci/rescan"
+// scriptHolders shows who uses what the kernel made of the region $1, other than as memory of
+// the system: those who have opened or mapped its devices, and the file systems, swap areas
+// and other block devices on them. The persistent part of a region is the region of the nd bus
+// at the same address.
+//
+//	dax0.0 4711 qemu-system-x86
+//	pmem0 mounted at /srv
+const scriptHolders = `# metal3: cxl-holders
+root=${2-}
+if [ "$(id -u)" != 0 ]; then
+  echo 'only root sees what other users hold' >&2
+  exit 77
+fi
+get() { v=; { read -r v <"$1"; } 2>/dev/null; printf '%s' "${v:--}"; }
+users() {
+  {
+    find "$root"/proc/[0-9]*/fd -maxdepth 1 -lname "*/$1" 2>/dev/null
+    grep -ls "/$1\$" "$root"/proc/[0-9]*/maps
+  } | while read -r f; do
+    pid=${f#"$root"/proc/}
+    pid=${pid%%/*}
+    comm='?'
+    { read -r comm <"$root/proc/$pid/comm"; } 2>/dev/null || [ -d "$root/proc/$pid" ] || continue
+    echo "$1 $pid $comm"
+  done | sort -u
+}
+region=$root/sys/bus/cxl/devices/$1
+for d in "$region"/dax_region*/dax*.*; do
+  if [ -d "$d" ]; then users "${d##*/}"; fi
+done
+at=$(get "$region/resource")
+for n in "$root"/sys/bus/nd/devices/region*; do
+  [ -e "$n" ] && [ "$at" != - ] && [ "$(get "$n/resource")" = "$at" ] || continue
+  find "$n/" -maxdepth 3 -type d -name 'dax*.*' | while read -r d; do users "${d##*/}"; done
+  for b in "$n"/*/block/*; do
+    [ -d "$b" ] || continue
+    name=${b##*/}
+    users "$name"
+    for h in "$b"/holders/* "$b/$name"p*/holders/*; do
+      if [ -e "$h" ]; then echo "$name is part of ${h##*/}"; fi
+    done
+    while read -r dev dir rest; do
+      case $dev in "/dev/$name"|"/dev/$name"p[0-9]*) echo "$name mounted at $dir" ;; esac
+    done <"$root/proc/mounts"
+    while read -r dev rest; do
+      case $dev in "/dev/$name"|"/dev/$name"p[0-9]*) echo "$name swapped to" ;; esac
+    done <"$root/proc/swaps"
+  done
+done
+exit 0
 `

@@ -5,11 +5,8 @@ package cxl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // Before are the devices of a host before one was attached: a new one is not among them.
@@ -70,7 +67,7 @@ func See(ctx context.Context, ops Ops, serial string, before Before) (Sight, err
 }
 
 // Release takes a device out of use, so that the fabric can take it away. One that the host
-// does not have is done.
+// does not have for certain is done; one that may be there unrecognised is [ErrInDoubt].
 func Release(ctx context.Context, ops Ops, t Target) (Released, error) {
 	all, err := ops.List(ctx)
 	if err != nil {
@@ -84,21 +81,21 @@ func Release(ctx context.Context, ops Ops, t Target) (Released, error) {
 		return ops.Release(ctx, m)
 	case doubtful(all, t):
 		return Released{}, fmt.Errorf("%w: it cannot be told which of the %d memory devices of %s is the one with serial %q and name %q",
-			ErrCommand, len(all), ops.Name(), t.Serial, t.Name)
+			ErrInDoubt, len(all), ops.Name(), t.Serial, t.Name)
 	default:
 		return Released{Memory: Memory{Name: t.Name, Serial: t.Serial}, Absent: true}, nil
 	}
 }
 
-// doubtful reports whether a device that was not found may be there all the same: another
-// serial is at its name, or what is known of it is nothing that a host shows. Memory that is
-// taken away while it is in use takes the host with it.
+// doubtful reports whether a device that was not found may be there all the same: what is
+// known of it is nothing that a host shows, or one of those there shows no serial, or has its
+// name. Memory that is taken away while it is in use takes the host with it.
 func doubtful(all []Memory, t Target) bool {
-	if t.Name == "" {
-		return len(all) > 0 && t.Serial != "" && (t.Unproved || !isSerial(t.Serial))
-	}
+	proved := !t.Unproved && isShown(t.Serial)
 
-	return slices.ContainsFunc(all, func(m Memory) bool { return m.Name == t.Name })
+	return slices.ContainsFunc(all, func(m Memory) bool {
+		return !proved || !isSerial(m.Serial) || (t.Name != "" && m.Name == t.Name)
+	})
 }
 
 // find returns the device with a serial, else the one with a name, unless that shows
@@ -117,13 +114,4 @@ func find(all []Memory, t Target) (Memory, bool) {
 	}
 
 	return Memory{}, false
-}
-
-// passing marks the errors that may be gone at the next look.
-func passing(err error) error {
-	if errors.Is(err, ErrUnreachable) {
-		return wait.Transient(err)
-	}
-
-	return err
 }

@@ -15,6 +15,9 @@ import (
 // NoCommand is the exit status of a shell that does not find a command.
 const NoCommand = 127
 
+// ErrNoCommand says that a host has no such command.
+var ErrNoCommand = errors.New("no such command on the host")
+
 // maxWords bounds what an error quotes of a command's words.
 const maxWords = 300
 
