@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // containerRoot is the root of the driver container of the GPU operator, on the host.
@@ -137,7 +138,7 @@ func (o *ops) tool(ctx context.Context, args ...string) (remote.Result, error) {
 	}
 
 	res, err := o.run(ctx, args...)
-	if errors.Is(err, remote.ErrNoCommand) {
+	if errors.Is(err, hostcmd.ErrNoCommand) {
 		// The driver went away since the last look.
 		o.mu.Lock()
 		o.facts = nil
@@ -165,7 +166,7 @@ func (o *ops) run(ctx context.Context, args ...string) (remote.Result, error) {
 	}
 
 	if res.Exit == hostcmd.NoCommand {
-		return res, fmt.Errorf("%w: %w: %s on %s", gpu.ErrCommand, remote.ErrNoCommand, args[0], o.Name())
+		return res, fmt.Errorf("%w: %w: %s on %s", gpu.ErrCommand, hostcmd.ErrNoCommand, args[0], o.Name())
 	}
 
 	return res, nil
@@ -191,26 +192,37 @@ var advice = []struct {
 	kind error
 	say  string
 }{
+	{remote.ErrBastion, "nothing is known of the host: correct the bastion, or bring it back"},
+	{remote.ErrHandshake, "the host answers: see whether its sshd is well and speaks algorithms of today"},
+	{remote.ErrRefused, "let the user run commands (ForceCommand, shell and MaxSessions on the host)"},
 	{remote.ErrHostKey, "if the host was installed anew, give the new host_key or correct known_hosts_file"},
 	{remote.ErrAuth, "check user, key and agent of the connection"},
 	{remote.ErrSudo, "allow the user to run commands with sudo without a password, or log in as root"},
 	{remote.ErrConfig, "correct the connection"},
 	{remote.ErrTimeout, "see whether the driver hangs (dmesg); the command was ended"},
+	{remote.ErrLost, "the host has answered before, so it counts as alive"},
 }
 
-// lost is the error of a command that left no result.
+// lost is the error of a command that left no result. Only a host that nobody reached counts
+// as unreachable: skip_drain = "if_unreachable" takes the GPU from it. What was lost on the way
+// or in between may work at the next try.
 func (o *ops) lost(what string, err error) error {
 	// The host tells its name in its own errors.
 	switch {
-	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrLost):
+	case errors.Is(err, remote.ErrUnreachable):
 		return fmt.Errorf("%s: %w: %w", what, gpu.ErrUnreachable, err)
-	case errors.Is(err, remote.ErrNoCommand), errors.Is(err, remote.ErrTooLong):
+	case errors.Is(err, remote.ErrTooLong):
 		return fmt.Errorf("%s: %w: %w", what, gpu.ErrCommand, err)
 	}
 
 	for _, a := range advice {
 		if errors.Is(err, a.kind) {
-			return fmt.Errorf("%s on %s: %w (%s)", what, o.Name(), err, a.say)
+			said := fmt.Errorf("%s on %s: %w (%s)", what, o.Name(), err, a.say)
+			if a.kind == remote.ErrLost || a.kind == remote.ErrBastion || a.kind == remote.ErrHandshake {
+				return wait.Transient(said)
+			}
+
+			return said
 		}
 	}
 

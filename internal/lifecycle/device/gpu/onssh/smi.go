@@ -8,8 +8,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/gpu"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/hostcmd"
 )
 
 const csvFormat = "--format=csv,noheader,nounits"
@@ -144,7 +144,7 @@ func (o *ops) StopPersistenced(ctx context.Context) (bool, error) {
 	res, err := o.run(ctx, "systemctl", "is-active", persistencedUnit)
 
 	switch {
-	case errors.Is(err, remote.ErrNoCommand):
+	case errors.Is(err, hostcmd.ErrNoCommand):
 		return false, nil // no systemd, no service; a process of it is found as a holder
 	case err != nil:
 		return false, err
