@@ -25,6 +25,7 @@ type world struct {
 	server *providertest.Server
 	ids    [2]string // of the devices, for the fabric
 	uuids  [2]string
+	slots  [2]string // PCI addresses
 }
 
 func newWorld(t *testing.T) world {
@@ -55,7 +56,7 @@ func newWorld(t *testing.T) world {
 			t.Fatal(err)
 		}
 
-		w.ids[i], w.uuids[i] = d.ID, d.Serial
+		w.ids[i], w.uuids[i], w.slots[i] = d.ID, d.Serial, d.Slot
 	}
 
 	w.update(func(tx store.Tx) error {
@@ -132,8 +133,15 @@ func TestDrain_ofTheLab(t *testing.T) {
 		t.Errorf("given back: %s\n%s", progress, errs)
 	}
 
-	if progress, errs = w.invoke(block{"remove": true}); errs != "" || !strings.Contains(progress, "Removing GPU") || !w.state().GPUs[w.ids[0]].Removed {
+	progress, errs = w.invoke(block{"remove": true})
+	if errs != "" || !w.state().GPUs[w.ids[0]].Removed {
 		t.Errorf("removed: %s\n%s", progress, errs)
+	}
+
+	for _, step := range []string{"Stopping nvidia-persistenced", "Draining GPU", "Removing GPU", "Removing the device file"} {
+		if !strings.Contains(progress, step) {
+			t.Errorf("no %q in %q", step, progress)
+		}
 	}
 
 	if progress, errs = w.invoke(nil); !strings.Contains(errs, "no such GPU") {
@@ -178,6 +186,74 @@ func TestOGPU10_drainOfABusyGPU(t *testing.T) {
 
 	if slices.ContainsFunc(w.state().Commands, func(c string) bool { return strings.Contains(c, " -r") }) {
 		t.Error("a drain removed something")
+	}
+}
+
+// TestDrain_wordsFitWhatStays: what could not be put back is not called put back, and a removal
+// that the kernel will do is not called undone.
+func TestDrain_wordsFitWhatStays(t *testing.T) {
+	t.Parallel()
+
+	held := func(s *labnode.State, uuid string) {
+		s.Use(uuid, labnode.Process{PID: 4711, Name: "/usr/bin/held", Idle: true})
+	}
+
+	for name, c := range map[string]struct {
+		config block
+		state  func(*labnode.State, world)
+		says   []string
+		not    string
+	}{
+		"put back": {state: func(s *labnode.State, w world) { held(s, w.uuids[0]) }, says: []string{"4711 held", "was put back", "set force"}},
+		"not put back": {
+			state: func(s *labnode.State, w world) {
+				held(s, w.uuids[0])
+
+				s.Answers = map[string]labnode.Answer{"nvidia-smi drain -p " + strings.ToUpper(w.slots[0]) + " -m 0": {Stdout: "Unknown Error", Exit: 255}}
+			},
+			says: []string{"4711 held", "not everything could be put back", "by hand"}, not: "was put back",
+		},
+		"forced while held": {
+			config: block{"remove": true, "force": true}, state: func(s *labnode.State, w world) { held(s, w.uuids[0]) },
+			says: []string{"4711 held", "was put back", "end the work"}, not: "set force",
+		},
+		"pending": {
+			config: block{"remove": true, "timeout": "2s"}, state: func(s *labnode.State, _ world) { s.FailRemove, s.RemoveBlocks = true, true },
+			says: []string{"could not be removed", "cannot be taken back"}, not: "put back",
+		},
+		"another driver": {
+			state: func(s *labnode.State, w world) {
+				g := s.GPUs[w.ids[0]]
+				g.Foreign = "vfio-pci"
+				s.GPUs[w.ids[0]] = g
+			},
+			config: block{"pci_bus_id": "slot"}, says: []string{"is in use", "vfio-pci"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.invoke(block{"undrain": true}) // the kernel meets its GPUs
+			w.update(func(tx store.Tx) error {
+				return labnode.Change(tx, "node-0", func(s *labnode.State) { c.state(s, w) })
+			})
+
+			if c.config["pci_bus_id"] != nil {
+				c.config["pci_bus_id"] = w.slots[0]
+			}
+
+			_, errs := w.invoke(c.config)
+			for _, want := range c.says {
+				if !strings.Contains(errs, want) {
+					t.Errorf("no %q in %q", want, errs)
+				}
+			}
+
+			if c.not != "" && strings.Contains(errs, c.not) {
+				t.Errorf("%q in %q", c.not, errs)
+			}
+		})
 	}
 }
 

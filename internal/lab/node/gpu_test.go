@@ -141,6 +141,10 @@ func TestGPU_doesNotGo(t *testing.T) {
 				}
 
 				if what == "the kernel does not let go" {
+					if !errors.Is(err, gpu.ErrPending) {
+						t.Errorf("released: %v", err)
+					}
+
 					return
 				}
 
@@ -150,6 +154,60 @@ func TestGPU_doesNotGo(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A GPU that a virtual machine has stays with it, unless forced; then it goes when that ends.
+func TestGPU_ofAVirtualMachine(t *testing.T) {
+	t.Parallel()
+
+	bubble(t, func(r *rig) {
+		t := r.t
+
+		d := r.attach(hardware.GPU)
+		r.run("true") // the kernel meets it
+		r.change(func(s *node.State) {
+			g := s.GPUs[d.ID]
+			g.Foreign = "vfio-pci"
+			s.GPUs[d.ID] = g
+			s.Use(d.Serial, node.Process{PID: 77, Name: "/usr/bin/qemu-system-x86_64"})
+		})
+
+		if _, err := r.release(d, false); !errors.Is(err, gpu.ErrInUse) || !strings.Contains(err.Error(), "vfio-pci") {
+			t.Errorf("released: %v", err)
+		}
+
+		if _, err := r.release(d, true); !errors.Is(err, gpu.ErrPending) {
+			t.Errorf("released by force: %v", err)
+		}
+
+		r.change(func(s *node.State) { s.Use(d.Serial) })
+
+		if released, err := r.release(d, false); err != nil || !released.Absent {
+			t.Errorf("when the machine has ended: %+v %v", released, err)
+		}
+	})
+}
+
+// Where somebody holds a GPU the kernel is not even asked to remove it: it would, later.
+func TestGPU_forcedWhileHeld(t *testing.T) {
+	t.Parallel()
+
+	bubble(t, func(r *rig) {
+		t := r.t
+
+		d := r.attach(hardware.GPU)
+		r.change(func(s *node.State) { s.Use(d.Serial, node.Process{PID: 78, Name: "/usr/bin/Xorg", Idle: true}) })
+
+		if _, err := r.release(d, true); !errors.Is(err, gpu.ErrInUse) || !strings.Contains(err.Error(), "78 Xorg") {
+			t.Errorf("released: %v", err)
+		}
+
+		r.change(func(s *node.State) { s.Use(d.Serial) })
+
+		if got := r.visible(); len(got) != 1 {
+			t.Errorf("nvidia-smi shows %v", got)
+		}
+	})
 }
 
 func TestGPU_takenWithoutAsking(t *testing.T) {
