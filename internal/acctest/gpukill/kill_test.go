@@ -56,15 +56,15 @@ func TestKill_createGrowShrinkDestroy(t *testing.T) {
 	})
 
 	for i, face := range []string{"fti_fm", "fti_cm", "fti_fm", "nec_cdim", "redfish"} {
-		pause := time.Second
-		if face == "nec_cdim" {
-			pause = 150 * time.Millisecond // it does one thing at a time, on all machines
+		pause, at := time.Second, "-parallelism=10"
+		if face == "nec_cdim" { // it does one thing at a time, on all machines
+			pause, at = 150*time.Millisecond, "-parallelism=2"
 		}
 
 		t.Run(fmt.Sprintf("life %d on %s", i, face), func(t *testing.T) {
 			t.Parallel()
 
-			k := &killed{workspace: newWorkspace(t, newFar(t, pause), face), struck: &struck, missed: &missed}
+			k := &killed{workspace: newWorkspace(t, newFar(t, pause), face), at: at, struck: &struck, missed: &missed}
 
 			for j, p := range phases {
 				k.cut(p, p.moments[i%len(p.moments)], strikes[(i+j)%len(strikes)])
@@ -81,6 +81,7 @@ func TestKill_createGrowShrinkDestroy(t *testing.T) {
 type killed struct {
 	*workspace
 
+	at             string // how many resources at a time
 	struck, missed *atomic.Int32
 }
 
@@ -112,7 +113,7 @@ func (k *killed) cut(p phase, m moment, s strike) {
 	needed := difference(k.far.on(), p.sizes)
 	start := time.Now()
 
-	r := k.start(verb, "-auto-approve")
+	r := k.start(verb, "-auto-approve", k.at)
 	hit := r.cut(s, func() bool { return k.far.effects(p.effect) >= begun+m.changes }, m.later)
 
 	if hit {
@@ -139,7 +140,7 @@ func (k *killed) cut(p phase, m moment, s strike) {
 	}
 
 	start = time.Now()
-	tries := k.retry(verb)
+	tries := k.retry(verb, k.at)
 	k.t.Logf("%s: reached with %d more in %.1f s", p.name, tries, time.Since(start).Seconds())
 	k.is(p.sizes[:])
 
@@ -153,7 +154,7 @@ func (k *killed) cut(p phase, m moment, s strike) {
 }
 
 // retry runs a command until it ends well, three times at most.
-func (w *workspace) retry(verb string) int {
+func (w *workspace) retry(verb, at string) int {
 	w.t.Helper()
 
 	const most = 3
@@ -161,7 +162,7 @@ func (w *workspace) retry(verb string) int {
 	var r *run
 
 	for try := range most {
-		if r = w.do(verb, "-auto-approve"); r.code == 0 {
+		if r = w.do(verb, "-auto-approve", at); r.code == 0 {
 			return try + 1
 		}
 
@@ -235,7 +236,7 @@ func TestKill_withoutAJournal(t *testing.T) {
 
 	before := w.far.effects(hardware.KindAttach)
 	said := w.fails([]string{
-		"that no state knows", "Nothing was attached.", "terraform import ADDRESS", `existing_devices = "adopt"`, `existing_devices = "ignore"`,
+		"that this resource does not know", "Nothing was attached.", "terraform import ADDRESS", `existing_devices = "adopt"`, `existing_devices = "ignore"`,
 	}, "apply", "-auto-approve")
 
 	if now := w.far.effects(hardware.KindAttach); now != before {
