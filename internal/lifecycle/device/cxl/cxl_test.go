@@ -127,7 +127,7 @@ func TestRelease_undoOutlivesALostConnection(t *testing.T) {
 		}
 
 		_, err := cxl.Release(t.Context(), cxl.New(h), cxl.Target{Name: "mem0"})
-		if !errors.Is(err, cxl.ErrUnreachable) || errors.Is(err, cxl.ErrNotUndone) || h.kernel.state() != before {
+		if !errors.Is(err, remote.ErrLost) || errors.Is(err, cxl.ErrNotUndone) || h.kernel.state() != before {
 			t.Errorf("error %v, the host is %s and was %s", err, h.kernel.state(), before)
 		}
 	})

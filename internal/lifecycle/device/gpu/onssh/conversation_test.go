@@ -96,7 +96,7 @@ func TestOGPU12_nothingIsDone(t *testing.T) {
 	t.Parallel()
 
 	for kind, unreachable := range map[error]bool{
-		remote.ErrUnreachable: true, remote.ErrLost: true,
+		remote.ErrUnreachable: true, remote.ErrLost: false, remote.ErrBastion: false, remote.ErrHandshake: false, remote.ErrRefused: false,
 		remote.ErrHostKey: false, remote.ErrAuth: false, remote.ErrSudo: false, remote.ErrConfig: false,
 	} {
 		h := talk()

@@ -166,7 +166,7 @@ func TestPersistenced_stopFails(t *testing.T) {
 		errs: map[string]error{"systemctl stop nvidia-persistenced": remote.ErrLost},
 	}
 
-	if was, err := onssh.New(h).StopPersistenced(t.Context()); !was || !errors.Is(err, gpu.ErrUnreachable) {
+	if was, err := onssh.New(h).StopPersistenced(t.Context()); !was || !errors.Is(err, remote.ErrLost) {
 		t.Errorf("%t, error %v: it may have been stopped", was, err)
 	}
 
@@ -176,7 +176,7 @@ func TestPersistenced_stopFails(t *testing.T) {
 		errs: map[string]error{stop: remote.ErrLost},
 	}
 
-	if was, err := onssh.New(h).StopPersistenced(t.Context()); !was || !errors.Is(err, gpu.ErrUnreachable) {
+	if was, err := onssh.New(h).StopPersistenced(t.Context()); !was || !errors.Is(err, remote.ErrLost) {
 		t.Errorf("in a container: %t, error %v: it may have been stopped", was, err)
 	}
 
@@ -219,13 +219,15 @@ func TestErrors(t *testing.T) {
 		word string
 	}{
 		remote.ErrUnreachable:      {gpu.ErrUnreachable, "connection refused"},
-		remote.ErrLost:             {gpu.ErrUnreachable, "connection refused"},
+		remote.ErrLost:             {remote.ErrLost, "counts as alive"},
+		remote.ErrBastion:          {remote.ErrBastion, "bastion"},
+		remote.ErrHandshake:        {remote.ErrHandshake, "sshd"},
+		remote.ErrRefused:          {remote.ErrRefused, "ForceCommand"},
 		remote.ErrHostKey:          {remote.ErrHostKey, "host_key"},
 		remote.ErrAuth:             {remote.ErrAuth, "key"},
 		remote.ErrSudo:             {remote.ErrSudo, "without a password"},
 		remote.ErrTimeout:          {remote.ErrTimeout, "dmesg"},
 		remote.ErrTooLong:          {gpu.ErrCommand, "output too long"},
-		remote.ErrNoCommand:        {gpu.ErrCommand, "no such command"},
 		context.Canceled:           {context.Canceled, "root@node-0:22"},
 		fmt.Errorf("ssh: strange"): {nil, "strange"},
 	} {
@@ -287,7 +289,7 @@ func TestRemove(t *testing.T) {
 			want: append(append([]string{drainR}, through(sysfs, ask)...), reload...), fails: gpu.ErrCommand, says: "Unable to remove",
 		},
 		"the driver's way is lost": {
-			facts: hostDriver, errs: map[string]error{drainR: remote.ErrLost}, want: []string{drainR}, fails: gpu.ErrUnreachable,
+			facts: hostDriver, errs: map[string]error{drainR: remote.ErrLost}, want: []string{drainR}, fails: remote.ErrLost,
 		},
 		"no driver": {
 			facts: "smi host\n", answers: map[string]remote.Result{"lsmod": said("Module Size Used by\n")}, want: []string{held, "lsmod", sysfs},
@@ -305,17 +307,17 @@ func TestRemove(t *testing.T) {
 			facts: hostDriver, how: gpu.Removal{Last: true}, answers: map[string]remote.Result{held: failed("only root sees")},
 			want: []string{held}, fails: gpu.ErrCommand, says: "only root sees",
 		},
-		"the connection is lost, and the kernel removes it": {
-			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{sysfs: remote.ErrLost},
+		"nobody hears that the kernel removes it": {
+			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{sysfs: remote.ErrTimeout},
 			answers: map[string]remote.Result{ask: said("gone\n")}, want: through(sysfs, ask), left: "nvidia_drm nvidia_modeset nvidia_uvm",
 		},
-		"the connection is lost, and the kernel is at it": {
-			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{sysfs: remote.ErrLost},
+		"nobody hears that the kernel is at it": {
+			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{sysfs: remote.ErrTimeout},
 			answers: map[string]remote.Result{ask: said("running\n")}, want: through(sysfs, ask), fails: gpu.ErrPending, left: "nvidia_drm nvidia_modeset nvidia_uvm",
 		},
-		"the connection is lost before": {
-			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{sysfs: remote.ErrLost},
-			answers: map[string]remote.Result{ask: said("idle\n")}, want: append(through(sysfs, ask), reload...), fails: gpu.ErrUnreachable,
+		"nobody hears that nothing was done": {
+			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{sysfs: remote.ErrTimeout},
+			answers: map[string]remote.Result{ask: said("idle\n")}, want: append(through(sysfs, ask), reload...), fails: remote.ErrTimeout,
 		},
 		"the last GPU, and a part is busy": {
 			facts: hostDriver, how: gpu.Removal{Last: true}, answers: map[string]remote.Result{"rmmod nvidia_uvm": failed("rmmod: ERROR: Module nvidia_uvm is in use")},
@@ -327,7 +329,7 @@ func TestRemove(t *testing.T) {
 		},
 		"the connection is lost while unloading": {
 			facts: hostDriver, how: gpu.Removal{Last: true}, errs: map[string]error{"rmmod nvidia_modeset": remote.ErrLost},
-			want: []string{held, "lsmod", "rmmod nvidia_drm", "rmmod nvidia_modeset", "modprobe nvidia_modeset", "modprobe nvidia_drm"}, fails: gpu.ErrUnreachable,
+			want: []string{held, "lsmod", "rmmod nvidia_drm", "rmmod nvidia_modeset", "modprobe nvidia_modeset", "modprobe nvidia_drm"}, fails: remote.ErrLost,
 		},
 	}
 
