@@ -4,54 +4,90 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
+	"slices"
 
 	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/agent"
 )
 
-// login is how to log in: key, agent, password, in this order. release ends the use of the
-// agent. The kinds name what is tried, for the error.
+// login is how to log in: key, agent, password, in this order. The agent is asked only when
+// the key was not taken: one that hangs is no trouble to who does not need it.
 type login struct {
-	methods []ssh.AuthMethod
-	kinds   []string
+	cfg   Config
+	ctx   context.Context // of the handshake
+	key   ssh.Signer
+	steps []step
+	empty bool // there is nothing to try
+	asked *agentConn
+
+	// What the error tells.
+	kinds   []string // what was tried
 	notes   []string // what could not be tried, and why
-	release func()
+	allowed []string // what the host takes
 }
 
-func (c Config) login() (login, error) {
-	l := login{release: func() {}}
+// step is something to try, and the method's name.
+type step struct {
+	method string
+	do     func() ssh.AuthMethod
+}
 
-	var signers []ssh.Signer
-
+func (c Config) login(ctx context.Context) (*login, error) {
 	key, err := c.signer()
 	if err != nil {
-		return l, err
+		return nil, err
 	}
 
+	l := &login{cfg: c, ctx: ctx, key: key}
+
 	if key != nil {
-		signers = append(signers, key)
-		l.kinds = append(l.kinds, "private key "+ssh.FingerprintSHA256(key.PublicKey()))
+		l.steps = append(l.steps, step{"publickey", func() ssh.AuthMethod {
+			l.kinds = append(l.kinds, "private key "+ssh.FingerprintSHA256(key.PublicKey()))
+
+			return ssh.PublicKeys(key)
+		}})
 	}
 
 	if c.Agent {
-		l.agent(&signers)
-	}
-
-	// One method for all keys: the SSH library tries each method of a name only once.
-	if len(signers) > 0 {
-		l.methods = append(l.methods, ssh.PublicKeys(signers...))
+		l.steps = append(l.steps, step{"publickey", func() ssh.AuthMethod { return ssh.PublicKeysCallback(l.agentKeys) }})
 	}
 
 	if c.Password != "" {
-		l.kinds = append(l.kinds, "password")
-		l.methods = append(l.methods, ssh.Password(c.Password), ssh.KeyboardInteractive(c.answers))
+		l.steps = append(l.steps, step{"password", func() ssh.AuthMethod {
+			l.kinds = append(l.kinds, "password")
+
+			return ssh.Password(c.Password)
+		}}, step{"keyboard-interactive", func() ssh.AuthMethod {
+			if !slices.Contains(l.kinds, "password") {
+				l.kinds = append(l.kinds, "password")
+			}
+
+			return ssh.KeyboardInteractive(c.answers)
+		}})
 	}
 
+	l.empty = len(l.steps) == 0
+
 	return l, nil
+}
+
+// next is what to try next: the first of what is left that the host takes. A host that wants
+// several takes others after each.
+func (l *login) next(asked *ssh.ClientAuthContext) (ssh.AuthMethod, error) {
+	l.allowed = asked.AllowedMethods
+
+	i := slices.IndexFunc(l.steps, func(s step) bool { return slices.Contains(asked.AllowedMethods, s.method) })
+	if i < 0 {
+		return nil, nil //nolint:nilnil // the library's word for nothing
+	}
+
+	s := l.steps[i]
+	l.steps = slices.Delete(l.steps, i, i+1)
+
+	return s.do(), nil
 }
 
 // signer is the private key of the configuration, nil where there is none.
@@ -93,36 +129,6 @@ func (c Config) signer() (ssh.Signer, error) {
 	}
 
 	return key, nil
-}
-
-// agent adds the keys of the SSH agent. An agent that is not there is no error: others may do.
-func (l *login) agent(signers *[]ssh.Signer) {
-	socket := os.Getenv("SSH_AUTH_SOCK")
-	if socket == "" {
-		l.notes = append(l.notes, "no SSH agent: SSH_AUTH_SOCK is not set")
-
-		return
-	}
-
-	conn, err := net.Dial("unix", socket) //nolint:noctx,gosec // the user's own socket; it answers at once or never
-	if err != nil {
-		l.notes = append(l.notes, "no SSH agent: "+err.Error())
-
-		return
-	}
-
-	keys, err := agent.NewClient(conn).Signers()
-	if err != nil {
-		_ = conn.Close()
-
-		l.notes = append(l.notes, "no SSH agent: "+err.Error())
-
-		return
-	}
-
-	l.release = func() { _ = conn.Close() }
-	*signers = append(*signers, keys...)
-	l.kinds = append(l.kinds, fmt.Sprintf("agent (%d keys)", len(keys)))
 }
 
 var errMore = errors.New("the server asks for more than a password")

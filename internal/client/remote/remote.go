@@ -29,18 +29,22 @@ const (
 	DefaultLimit   = 2 * time.Minute  // of one command
 )
 
-// The kinds of failure that a caller can tell apart with errors.Is.
+// The kinds of failure that a caller can tell apart with errors.Is. ErrUnreachable is the only
+// one that says that a host may be gone: with all others something of it answered, or nothing
+// is known of it.
 var (
-	ErrUnreachable = errors.New("host not reached")            // no connection: refused, no route, no such name, timeout
-	ErrHostKey     = errors.New("host key not as expected")    // somebody else answers, or the host was installed anew
-	ErrAuth        = errors.New("login refused")               // no key or password was taken
-	ErrSudo        = errors.New("sudo asks for a password")    // sudo -n said no
-	ErrTimeout     = errors.New("command took too long")       // it was ended with all that it started
-	ErrLost        = errors.New("connection lost")             // while the command ran: what it did is not known
-	ErrTooLong     = errors.New("output too long")             // more than Command.MaxOutput
-	ErrConfig      = errors.New("wrong connection")            // the configuration cannot work
-	ErrNotFound    = errors.New("no such file on the host")    // ReadFile
-	ErrNoCommand   = errors.New("no such command on the host") // exit status 127
+	ErrUnreachable = errors.New("host not reached")         // nobody answers: refused, no route, no such name, no answer in time
+	ErrBastion     = errors.New("bastion leads nowhere")    // it is not reached, was lost, or leads nobody on
+	ErrHandshake   = errors.New("no SSH connection")        // the host answers: no common algorithm, or it hung up
+	ErrHostKey     = errors.New("host key not as expected") // somebody else answers, or the host was installed anew
+	ErrAuth        = errors.New("login refused")            // no key or password was taken
+	ErrRefused     = errors.New("server runs no command")   // it refuses sessions or commands; nothing was run
+	ErrSudo        = errors.New("sudo asks for a password") // sudo -n said no
+	ErrTimeout     = errors.New("command took too long")    // it was ended with all that it started
+	ErrLost        = errors.New("connection lost")          // after the login: what a command did is not known
+	ErrTooLong     = errors.New("output too long")          // more than Command.MaxOutput
+	ErrConfig      = errors.New("wrong connection")         // the configuration cannot work
+	ErrNotFound    = errors.New("no such file on the host") // ReadFile, and the folder of WriteFile
 )
 
 // Config says how to reach a host.
@@ -72,8 +76,9 @@ type Config struct {
 type Command struct {
 	// Args are the program and its arguments, each passed as it is: nothing is expanded.
 	Args []string
-	// Script is a POSIX shell script, where there are no Args; Args0… are not for secrets
-	// either. Params are its positional parameters $1, $2, …
+	// Script is a POSIX shell script. It counts where Args is empty, and Params are its
+	// positional parameters $1, $2, … All users of the host can read Args, Script and Params:
+	// they are not for secrets.
 	Script string
 	Params []string
 	// Stdin is what the command reads; the place for secrets.

@@ -9,9 +9,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // OpenSSH allows ten sessions on a connection (MaxSessions). Some are kept for those that end
@@ -19,6 +23,8 @@ import (
 const (
 	maxSessions = 8
 	maxSpares   = 2
+	fullRest    = 100 * time.Millisecond // before a server that is full is asked again
+	fullLimit   = 5 * time.Second
 )
 
 // sshLink is one connection to a host, made at the first need and again when it was lost.
@@ -75,7 +81,9 @@ func (l *sshLink) open(ctx context.Context, places chan struct{}) (*sshSession, 
 // channel opens a session on the connection. A connection that turns out to be dead is made
 // anew, once: no command has been sent yet.
 func (l *sshLink) channel(ctx context.Context) (*ssh.Session, *connection, error) {
-	for again := false; ; again = true {
+	began := time.Now()
+
+	for lost := 0; ; {
 		conn, err := l.connected(ctx)
 		if err != nil {
 			return nil, nil, err
@@ -91,13 +99,20 @@ func (l *sshLink) channel(ctx context.Context) (*ssh.Session, *connection, error
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, cancelled(ctx)
-		case errors.As(err, &refused):
-			return nil, nil, fmt.Errorf("the server opens no more sessions: %w", err)
-		case again:
-			return nil, nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
-		}
+		// OpenSSH counts a session that has ended until it gets round to it.
+		case errors.As(err, &refused) && refused.Reason != ssh.Prohibited && time.Since(began) < fullLimit:
+			if err := wait.Sleep(ctx, fullRest); err != nil {
+				return nil, nil, cancelled(ctx)
+			}
+		case refused != nil:
+			return nil, nil, fmt.Errorf("%w: it opens no more sessions: %w", ErrRefused, err)
+		case lost > 0:
+			return nil, nil, fmt.Errorf("%w: before the command was sent: %w", ErrLost, err)
+		default:
+			lost++
 
-		l.drop(conn)
+			l.drop(conn)
+		}
 	}
 }
 
@@ -197,7 +212,12 @@ func (s *sshSession) run(argv []string, stdin []byte, stdout, stderr io.Writer) 
 		return 0, fmt.Errorf("%w: %w", ErrLost, err)
 	}
 
-	if err := s.Start(line(argv)); err != nil {
+	switch err := s.Start(line(argv)); {
+	case err == nil:
+	// The library's words for a refusal repeat the whole command, so they are not told.
+	case strings.HasPrefix(err.Error(), "ssh: command "):
+		return 0, fmt.Errorf("%w: it refused the command: the user may be restricted (ForceCommand, a shell that is none)", ErrRefused)
+	default:
 		return 0, fmt.Errorf("%w: before the server confirmed the command: %w", ErrLost, err)
 	}
 

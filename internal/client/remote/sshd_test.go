@@ -184,6 +184,34 @@ exec /usr/sbin/sshd -D -e -f "$1/sshd_config"`
 
 func (s *server) addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
+// add starts the server anew with more lines in its configuration: of several the first counts.
+func (s *server) add(lines string) {
+	s.t.Helper()
+
+	raw, err := os.ReadFile(filepath.Join(s.dir, "sshd_config"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+
+	s.kill()
+	s.file("sshd_config", lines+string(raw), 0o644)
+	s.start()
+}
+
+// certify gives the server's key a certificate.
+func (s *server) certify(t *testing.T, authority, name string) {
+	t.Helper()
+
+	ca, key := s.file("ca", authority, 0o600), s.file("host_key.pub", s.hostKey+"\n", 0o644)
+
+	out, err := exec.CommandContext(t.Context(), "ssh-keygen", "-q", "-s", ca, "-I", "test", "-h", "-n", name, key).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+
+	s.add("HostCertificate " + s.dir + "/host_key-cert.pub\n")
+}
+
 // kill ends the server and its connections: all of sshd that came from this one.
 func (s *server) kill() {
 	if s.cmd == nil {
