@@ -73,6 +73,7 @@ const writeScript = `# metal3: write-file
 set -e
 umask 077
 trap 'rm -f -- "$1"' EXIT
+trap 'exit 143' TERM HUP INT
 [ ! -d "$2" ] || { echo "it is a directory" >&2; exit 1; }
 cat >"$1"
 n=$(wc -c <"$1")
@@ -127,7 +128,7 @@ func (h *host) writeFile(ctx context.Context, name string, data []byte, owner st
 
 	switch {
 	case err != nil:
-		return err
+		return also(err, h.tidy(ctx, temporary, err))
 	case r.Exit == 0:
 		return nil
 	case bytes.Contains(r.Stderr, []byte("No such file or directory")), bytes.Contains(r.Stderr, []byte("nonexistent")):
@@ -135,6 +136,37 @@ func (h *host) writeFile(ctx context.Context, name string, data []byte, owner st
 	default:
 		return failed(r)
 	}
+}
+
+// tidy removes what a write left that was ended or lost, where it may have begun: it may hold
+// a secret.
+func (h *host) tidy(ctx context.Context, temporary string, why error) error {
+	if !errors.Is(why, errEnded) && !errors.Is(why, errMayRun) && !errors.Is(why, ErrLost) {
+		return nil
+	}
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killLimit)
+	defer cancel()
+
+	r, err := h.Run(ctx, Command{Args: []string{"rm", "-f", "--", temporary}})
+	if err == nil && r.Exit != 0 {
+		err = failed(r)
+	}
+
+	if err != nil {
+		return fmt.Errorf("a part of the file may still be on the host as %s: %w", temporary, err)
+	}
+
+	return nil
+}
+
+// also adds an error that came of another.
+func also(err, more error) error {
+	if more == nil {
+		return err
+	}
+
+	return fmt.Errorf("%w; %w", err, more)
 }
 
 // failed is the error of a command that had to succeed: its last words.

@@ -109,6 +109,10 @@ func (h *host) run(ctx context.Context, cmd Command) (Result, error) {
 
 	select {
 	case e := <-end:
+		if stdout.cut() || stderr.cut() { // at the very end
+			return Result{}, fmt.Errorf("%w: more than %d bytes", ErrTooLong, maxOutput)
+		}
+
 		return Result{Stdout: stdout.bytes(), Stderr: stderr.bytes(), Exit: e.exit}, e.err
 	case <-stdout.full:
 		why = fmt.Errorf("%w: more than %d bytes on standard output", ErrTooLong, maxOutput)
@@ -130,8 +134,14 @@ func (h *host) run(ctx context.Context, cmd Command) (Result, error) {
 		return Result{}, fmt.Errorf("%w; %w", why, left)
 	}
 
-	return Result{}, fmt.Errorf("%w; it was ended", why)
+	return Result{}, fmt.Errorf("%w; %w", why, errEnded)
 }
+
+// What became of a command that was begun and left no result.
+var (
+	errEnded  = errors.New("it was ended")
+	errMayRun = errors.New("it may still run")
+)
 
 // killLimit bounds the end of a command: the host may have gone.
 const killLimit = grace + 8*time.Second
@@ -143,7 +153,7 @@ func (h *host) kill(ctx context.Context, token string) error {
 
 	s, err := h.link.spare(ctx)
 	if err != nil {
-		return fmt.Errorf("it may still run: %w", err)
+		return fmt.Errorf("%w: %w", errMayRun, err)
 	}
 	defer s.close()
 
@@ -154,9 +164,9 @@ func (h *host) kill(ctx context.Context, token string) error {
 
 	switch exit, err := s.run(killArgv(token, h.sudo), nil, out, io.Discard); {
 	case err != nil:
-		return fmt.Errorf("it may still run: %w", err)
+		return fmt.Errorf("%w: %w", errMayRun, err)
 	case exit != 0 || strings.TrimSpace(string(out.bytes())) != "0":
-		return errors.New("it may still run: not all of its processes could be ended")
+		return fmt.Errorf("%w: not all of its processes could be ended", errMayRun)
 	default:
 		return nil
 	}

@@ -47,3 +47,11 @@ func (c *capped) bytes() []byte {
 
 	return bytes.Clone(c.buf.Bytes())
 }
+
+// cut tells whether something was dropped.
+func (c *capped) cut() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.isOut
+}

@@ -18,11 +18,11 @@ import (
 
 // transfer runs f with an SFTP client on a session of its own. A server that has no SFTP is
 // errNoFiles.
-func (l *sshLink) transfer(ctx context.Context, f func(*sftp.Client) error) error {
+func (l *sshLink) transfer(ctx context.Context, places chan struct{}, f func(*sftp.Client) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, fileLimit, errLimit)
 	defer cancel()
 
-	s, err := l.open(ctx, l.slots)
+	s, err := l.open(ctx, places)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func overSFTP(s *ssh.Session, f func(*sftp.Client) error) error {
 func (l *sshLink) readFile(ctx context.Context, name string) ([]byte, error) {
 	var data []byte
 
-	err := l.transfer(ctx, func(c *sftp.Client) error {
+	err := l.transfer(ctx, l.slots, func(c *sftp.Client) error {
 		file, err := c.Open(name)
 		if err != nil {
 			return err
@@ -110,19 +110,43 @@ func readAll(r io.Reader) ([]byte, error) {
 }
 
 func (l *sshLink) writeFile(ctx context.Context, temporary, name string, data []byte, mode fs.FileMode) error {
-	return l.transfer(ctx, func(c *sftp.Client) error {
+	left := false // the temporary file
+
+	err := l.transfer(ctx, l.slots, func(c *sftp.Client) error {
+		left = true
+
 		err := writeBeside(c, temporary, data, mode)
 		if err == nil {
 			err = c.PosixRename(temporary, name)
 		}
 
-		if err != nil {
-			_ = c.Remove(temporary)
-		}
+		left = err != nil && !gone(c.Remove(temporary))
 
 		return err
 	})
+	if left {
+		return also(err, l.tidy(ctx, temporary))
+	}
+
+	return err
 }
+
+// tidy removes what a write left that was ended or lost: it may hold a secret. The session of
+// the write is of no use any more, nor is its context.
+func (l *sshLink) tidy(ctx context.Context, temporary string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killLimit)
+	defer cancel()
+
+	err := l.transfer(ctx, l.spares, func(c *sftp.Client) error { return c.Remove(temporary) })
+	if gone(err) {
+		return nil
+	}
+
+	return fmt.Errorf("a part of the file may still be on the host as %s: %w", temporary, err)
+}
+
+// gone tells whether a removal left nothing.
+func gone(err error) bool { return err == nil || errors.Is(err, fs.ErrNotExist) }
 
 func writeBeside(c *sftp.Client, name string, data []byte, mode fs.FileMode) error {
 	file, err := c.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
