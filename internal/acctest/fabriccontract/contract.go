@@ -39,7 +39,7 @@ type Target struct {
 func Run(t *testing.T, target Target) {
 	t.Helper()
 
-	for _, suite := range []map[string]func(*rig){reads(), orders(), faults()} {
+	for _, suite := range []map[string]func(*rig){reads(), orders(), faults(), missing()} {
 		for name, check := range suite {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

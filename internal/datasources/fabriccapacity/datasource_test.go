@@ -96,15 +96,18 @@ func TestCapacity_countsOfOneMachineAreAskedOfEach(t *testing.T) {
 	}{
 		"machines with specifications": {
 			func(f *providertest.Fabric) { f.All[3].Specs = []fabric.Spec{{ID: "s"}} },
-			[]any{"A100"}, "f1:m1:gpu:A100:3 f1:m2:gpu:A100:3 f2:m3:gpu:A100:3", 3,
+			[]any{"A100"},
+			"f1:m1:gpu:A100:3 f1:m2:gpu:A100:3 f2:m3:gpu:A100:3", 3,
 		},
 		"limits that only an answer shows": {
 			func(*providertest.Fabric) {},
-			[]any{"A100", "H100"}, "f1:m1:gpu:A100:3 pool:m1:gpu:H100:<nil> f1:m2:gpu:A100:3 pool:m2:gpu:H100:<nil> f2:m3:gpu:A100:3 pool:m3:gpu:H100:<nil>", 10,
+			[]any{"A100", "H100"},
+			"f1:m1:gpu:A100:3 pool:m1:gpu:H100:<nil> f1:m2:gpu:A100:3 pool:m2:gpu:H100:<nil> f2:m3:gpu:A100:3 pool:m3:gpu:H100:<nil>", 10,
 		},
 		"machines of no known fabric": {
 			func(f *providertest.Fabric) { f.All[2].FabricID, f.All[3].FabricID = "", "" },
-			[]any{"A100"}, "<nil>:m2:gpu:A100:3 <nil>:m1:gpu:A100:3 f2:m3:gpu:A100:3", 3,
+			[]any{"A100"},
+			"<nil>:m2:gpu:A100:3 <nil>:m1:gpu:A100:3 f2:m3:gpu:A100:3", 3,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

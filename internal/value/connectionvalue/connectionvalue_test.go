@@ -153,7 +153,8 @@ func TestConfig(t *testing.T) {
 		},
 		"a password of its own is": {
 			values{"host": s("h"), "password": s("p"), "insecure_host_key": types.BoolValue(true)},
-			remote.Config{Password: "dp"}, remote.Config{Type: "ssh", Host: "h", Password: "p", InsecureHostKey: true},
+			remote.Config{Password: "dp"},
+			remote.Config{Type: "ssh", Host: "h", Password: "p", InsecureHostKey: true},
 			"Host key of h is not verified",
 		},
 		"this machine needs nothing": {
