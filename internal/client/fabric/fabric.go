@@ -52,6 +52,7 @@ type Closer interface {
 type Caps struct {
 	PicksDevice   bool     // an order names the device: choose one of Free.Devices
 	Async         bool     // an answer comes before the work is done
+	OneAtATime    bool     // it refuses an order while any other is carried out
 	ReportsSerial bool     // a device says under which id the operating system shows it
 	ReportsHealth bool     // every device says how it is: one that does not (yet) is waited for
 	Types         []string // device types that it knows: "gpu", "cxlmemory"

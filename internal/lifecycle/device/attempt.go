@@ -51,6 +51,7 @@ type attempt struct {
 	record   Record // valid where recorded
 	recorded bool
 
+	turn   func() // ends our turn with the fabric; nil: it is not our turn
 	yields string // the order of another run that comes first; empty: none
 
 	node     Node // nil: the host is not asked
@@ -83,6 +84,7 @@ var _ lifecycle.Machine[look, Step] = (*attempt)(nil)
 // drive runs the attempt to its end, which is an error where the goal was not reached.
 func (a *attempt) drive(ctx context.Context, limit time.Duration) error {
 	a.began, a.stop = time.Now(), ctx
+	defer a.giveWay()
 	defer a.run.Desk.chosen.drop(a)
 
 	// The bound is generous on purpose: the table ends the attempt by its own limits, with

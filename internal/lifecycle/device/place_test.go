@@ -268,3 +268,41 @@ func TestRun_oneMachineInOrder(t *testing.T) {
 		wrong(t, (&device.Run{Desk: desk, Wanted: w}).Create(t.Context()), device.ErrNoHost, "another resource")
 	})
 }
+
+// TestRun_oneOrderAtATime has a manager that refuses an order while any other is carried out.
+func TestRun_oneOrderAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(4, 4)
+		p.caps.OneAtATime, p.oneKey = true, true
+		p.onAttach = func(string, int) fate {
+			for _, s := range p.devices {
+				if s.moving {
+					return fate{never: true, err: busy()}
+				}
+			}
+
+			return fate{after: 10 * time.Second}
+		}
+
+		desk := device.NewDesk(p, journal{newShared(), "1", nil})
+		done := make(chan device.Result)
+		start := time.Now()
+
+		for i, m := range p.machines {
+			go func() {
+				w := wants(1, m)
+				w.ID = fmt.Sprint(i)
+				done <- (&device.Run{Desk: desk, Wanted: w}).Create(t.Context())
+			}()
+		}
+
+		for range p.machines {
+			fine(t, <-done)
+		}
+
+		if took := time.Since(start); p.attaches != 4 || took > 60*time.Second {
+			t.Errorf("%d orders in %s", p.attaches, took)
+		}
+	})
+}

@@ -35,8 +35,10 @@ type pool struct {
 	lostRead func() bool
 	// unreadable is a machine that is answered by a gateway.
 	unreadable string
-	late       bool // what is on its way is shown as free until it has come
-	dead       bool // the process that asks was killed: nothing more happens
+	oneKey     bool          // orders of all machines share a lock
+	slow       time.Duration // of each read
+	late       bool          // what is on its way is shown as free until it has come
+	dead       bool          // the process that asks was killed: nothing more happens
 
 	attaches, detaches, reads int
 	run                       int // the one that asks now
@@ -84,10 +86,17 @@ func newPool(machines, gpus int) *pool {
 
 var errDead = errors.New("the process is dead")
 
-func (p *pool) Endpoint() string              { return "https://fabric.test" }
-func (p *pool) LockKey(machine string) string { return machine }
-func (p *pool) Caps() fabric.Caps             { return p.caps }
-func (p *pool) lock() func()                  { p.mu.Lock(); p.settle(); return p.mu.Unlock }
+func (p *pool) Endpoint() string { return "https://fabric.test" }
+func (p *pool) LockKey(machine string) string {
+	if p.oneKey {
+		return "all"
+	}
+
+	return machine
+}
+
+func (p *pool) Caps() fabric.Caps { return p.caps }
+func (p *pool) lock() func()      { p.mu.Lock(); p.settle(); return p.mu.Unlock }
 func (p *pool) Machines(context.Context) ([]fabric.Machine, error) {
 	return nil, errors.New("not asked here")
 }
@@ -102,6 +111,8 @@ func (p *pool) settle() {
 }
 
 func (p *pool) Machine(_ context.Context, id string) (fabric.Machine, error) {
+	time.Sleep(p.slow)
+
 	defer p.lock()()
 
 	p.reads++

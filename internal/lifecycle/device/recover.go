@@ -52,15 +52,13 @@ func (r *Run) recover(ctx context.Context, hosts []Host) bool {
 	for _, l := range slices.Concat(found...) {
 		// One of several resources of one kind takes what lies on one machine, and leaves the
 		// other machines' to the others.
-		if home == "" && l.intent.Resource != r.Wanted.ID {
-			home = l.host.MachineID
-		}
-
-		if r.Wanted.Policy == SameNode && l.intent.Resource != r.Wanted.ID && !SameMachine(home, l.host.MachineID) {
+		if r.Wanted.Policy == SameNode && l.intent.Resource != r.Wanted.ID && home != "" && !SameMachine(home, l.host.MachineID) {
 			continue
 		}
 
-		r.adopt(l)
+		if r.adopt(l) && home == "" {
+			home = l.host.MachineID
+		}
 	}
 
 	return errors.Join(errs...) == nil
@@ -135,10 +133,10 @@ func (r *Run) mine(i Intent) (bool, error) {
 }
 
 // adopt takes a leftover for ours, unless another resource of this process was faster.
-func (r *Run) adopt(l leftover) {
+func (r *Run) adopt(l leftover) bool {
 	w := r.Wanted
 	if _, ok := r.Desk.claim(l.host.MachineID, w.Type, w.Model, w.ID); !ok || r.isOurs(l.device) {
-		return
+		return false
 	}
 
 	rec := newRecord(l.device, l.host, Attaching)
@@ -155,6 +153,8 @@ func (r *Run) adopt(l leftover) {
 	if err := r.Desk.Journal.Put(i); err != nil {
 		r.warn(err.Error())
 	}
+
+	return true
 }
 
 // settle waits until a machine on which something was ordered shows what came of it.

@@ -90,5 +90,5 @@ func (d *driver) LockKey(string) string { return d.endpoint }
 // Caps implements [fabric.Fabric]. The API has no field for the id that the operating system
 // shows; some hardware tells it all the same, and then devices have it.
 func (d *driver) Caps() fabric.Caps {
-	return fabric.Caps{PicksDevice: true, Async: true, ReportsHealth: true, Types: []string{typeGPU, typeCXLMemory}}
+	return fabric.Caps{PicksDevice: true, Async: true, OneAtATime: true, ReportsHealth: true, Types: []string{typeGPU, typeCXLMemory}}
 }
