@@ -36,7 +36,7 @@ func (l *login) agentKeys() ([]ssh.Signer, error) {
 	if err != nil {
 		l.notes = append(l.notes, "no SSH agent: "+err.Error())
 
-		return nil, nil
+		return nil, nil //nolint:nilerr // others may do, and the note tells it
 	}
 
 	all := len(keys)

@@ -20,8 +20,8 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 )
 
-// useAgent makes an agent the one of the process. Those who answer nothing hang.
-func useAgent(t *testing.T, serve func(net.Conn)) {
+// agentAt starts an agent and returns its socket. One that serves nobody hangs.
+func agentAt(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 
 	socket := filepath.Join(t.TempDir(), "agent")
@@ -32,7 +32,6 @@ func useAgent(t *testing.T, serve func(net.Conn)) {
 	}
 
 	t.Cleanup(func() { _ = l.Close() })
-	t.Setenv("SSH_AUTH_SOCK", socket)
 
 	go func() {
 		for {
@@ -44,6 +43,8 @@ func useAgent(t *testing.T, serve func(net.Conn)) {
 			go serve(conn)
 		}
 	}()
+
+	return socket
 }
 
 // strangers are so many keys that no host knows.
@@ -72,7 +73,7 @@ func TestLogin_anAgentWithManyKeys(t *testing.T) {
 	s := sshd(t)
 	ring := strangers(t, 8)
 
-	useAgent(t, func(conn net.Conn) { _ = agent.ServeAgent(ring, conn) })
+	t.Setenv("SSH_AUTH_SOCK", agentAt(t, func(conn net.Conn) { _ = agent.ServeAgent(ring, conn) }))
 
 	wrong, _ := newKey(t, "")
 
@@ -163,7 +164,7 @@ func TestLogin_anAgentThatHangs(t *testing.T) {
 
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			useAgent(t, c.agent)
+			t.Setenv("SSH_AUTH_SOCK", agentAt(t, c.agent))
 
 			h := open(t, s.config(func(r *remote.Config) { r.PrivateKey, r.Agent, r.Timeout = "", true, 2*time.Second }, c.change))
 			began := time.Now()

@@ -56,6 +56,20 @@ func (c Command) step() string {
 	return "script"
 }
 
+// bounds are how long a command may take and how much it may print.
+func (c Command) bounds() (time.Duration, int) {
+	limit, maxOutput := c.Limit, c.MaxOutput
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+
+	if maxOutput <= 0 {
+		maxOutput = defaultMaxOutput
+	}
+
+	return limit, maxOutput
+}
+
 func (c Command) check() error {
 	if len(c.Args) == 0 && c.Script == "" {
 		return fmt.Errorf("%w: no command", ErrConfig)

@@ -82,15 +82,7 @@ func (h *host) run(ctx context.Context, cmd Command) (Result, error) {
 	}
 	defer s.close()
 
-	limit, maxOutput := cmd.Limit, cmd.MaxOutput
-	if limit <= 0 {
-		limit = DefaultLimit
-	}
-
-	if maxOutput <= 0 {
-		maxOutput = defaultMaxOutput
-	}
-
+	limit, maxOutput := cmd.bounds()
 	began := time.Now()
 
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errLimit)

@@ -218,7 +218,7 @@ func (o *ops) lost(what string, err error) error {
 	for _, a := range advice {
 		if errors.Is(err, a.kind) {
 			said := fmt.Errorf("%s on %s: %w (%s)", what, o.Name(), err, a.say)
-			if a.kind == remote.ErrLost || a.kind == remote.ErrBastion || a.kind == remote.ErrHandshake {
+			if errors.Is(err, remote.ErrLost) || errors.Is(err, remote.ErrBastion) || errors.Is(err, remote.ErrHandshake) {
 				return wait.Transient(said)
 			}
 
