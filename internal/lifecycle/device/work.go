@@ -173,22 +173,28 @@ func (r *Run) detach(ctx context.Context, all []Record) {
 				return
 			}
 
-			r.detachOne(ctx, h, d)
+			if r.detachOne(ctx, h, d) {
+				return // nobody knows what the machine does: another order may meet the first
+			}
 		}
 	})
 }
 
-// detachOne takes one device away. One that fails does not stop the others.
-func (r *Run) detachOne(ctx context.Context, h Host, d Record) {
+// detachOne takes one device away. One that fails does not stop the others, unless the order's
+// end is open.
+func (r *Run) detachOne(ctx context.Context, h Host, d Record) (open bool) {
 	unlock, err := r.Desk.work.lock(ctx, h.MachineID)
 	if err != nil {
 		r.fail(&Failure{Host: h.Label(), Device: d.Label(), Step: "detach", Err: err})
 
-		return
+		return false
 	}
 	defer unlock()
 
-	r.leave(ctx, &attempt{run: r, host: h, goal: GoalGone, record: d, recorded: true, node: h.Node})
+	a := &attempt{run: r, host: h, goal: GoalGone, record: d, recorded: true, node: h.Node}
+	gone := r.leave(ctx, a)
+
+	return !gone && a.asked != NotAsked && (a.ended == "" || a.ended == OutOfTime)
 }
 
 // leave takes one device away; the caller holds the machine's lock.
@@ -284,6 +290,8 @@ func attachAdvice(a *attempt, w Wanted) string {
 
 func detachAdvice(a *attempt, err error) string {
 	switch {
+	case errors.Is(err, ErrInUse) && a.run.Wanted.Type == CXLMemory:
+		return "Take the memory out of use on the host, then go on."
 	case errors.Is(err, ErrInUse) && a.run.Wanted.ForceDetach:
 		return "force_detach skips the checks, and the driver refuses all the same. Stop the processes, or pull the device away under them with skip_drain = \"always\"."
 	case errors.Is(err, ErrInUse):
