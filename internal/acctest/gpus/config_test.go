@@ -47,7 +47,25 @@ var (
 	}
 
 	kinds = []kind{fm, cm, cdim, blocks, zones}
+	// some are a manager that chooses the device itself and one that is told which: enough for
+	// what does not depend on the manager, because tests take time.
+	some = []kind{fm, zones}
 )
+
+func init() {
+	if racing { // what is asked then is whether we race, and that costs eightfold
+		kinds = some
+	}
+}
+
+// either are all managers, or some.
+func either(all bool) []kind {
+	if all {
+		return kinds
+	}
+
+	return some
+}
 
 // gpus is a configuration of n devices on the first machine, changed by parts.
 func gpus(n any, parts ...Map) Map {

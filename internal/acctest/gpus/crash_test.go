@@ -123,7 +123,7 @@ func TestGPU_killed(t *testing.T) {
 		"11.18 without a journal, and the order never arrived":           {n: 1, size: 1, before: true, attach: 1},
 		"11.18 another configuration does not take what the journal has": {n: 1, size: 1, journal: true, with: Map{"model": l40s}, attach: 2},
 	} {
-		for _, k := range kinds {
+		for _, k := range either(c.journal) {
 			t.Run(name+", "+k.name, func(t *testing.T) {
 				t.Parallel()
 
@@ -256,7 +256,7 @@ func TestGPU_partial(t *testing.T) {
 		"11.20 kept, and the next plan goes on":        {Map{"on_partial": "keep", "on_create_failure": "keep"}, 3, false},
 		"11.20 rolled back, and the empty one is kept": {Map{"on_create_failure": "keep"}, 0, false},
 	} {
-		for _, k := range kinds {
+		for _, k := range either(c.left == 0) {
 			t.Run(name+", "+k.name, func(t *testing.T) {
 				t.Parallel()
 

@@ -30,8 +30,6 @@ type drift struct {
 func TestGPU_drift(t *testing.T) {
 	t.Parallel()
 
-	some := []kind{fm, zones} // tests take time
-
 	for name, c := range map[string]drift{
 		"11.27 a device vanished from its chassis": {by: func(w world, ids []string) {
 			w.edit(func(d *hardware.Device) { d.Gone = d.Gone || same(ids[0], *d) })
