@@ -8,4 +8,5 @@ var (
 	Line          = line
 	SudoRefused   = sudoRefused
 	ParseHostKeys = parseHostKeys
+	Authorities   = authorities
 )

@@ -298,6 +298,17 @@ func FuzzParseHostKeys(f *testing.F) {
 	})
 }
 
+func FuzzAuthorities(f *testing.F) {
+	f.Add([]byte("@cert-authority * " + rsaKey + "\nhost " + rsaKey + "\n@revoked * " + rsaKey))
+	f.Add([]byte("@cert-authority\n@cert-authority *\n# comment\n@cert-authority * ssh-rsa AAAA"))
+
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if got, most := len(remote.Authorities(raw)), strings.Count(string(raw), "@cert-authority"); got > most {
+			t.Errorf("%d authorities in %d lines", got, most)
+		}
+	})
+}
+
 // A real shell gives back every word as it was.
 func FuzzLine(f *testing.F) {
 	for _, word := range []string{"", "a b", "'", "a'b''c", `\`, `"`, "$x`id`", "\n", "A=b'c", "=", "-n", "*", "~", "#"} {
