@@ -97,3 +97,20 @@ func tracedFabric(ctx context.Context, method, url string, status int, elapsed t
 		"method": method, "url": url, "status": status, "elapsed_ms": elapsed.Milliseconds(),
 	})
 }
+
+// close ends the sessions with the fabric manager and the connections to machines. What it
+// cannot end ends by itself on the far side.
+func (s *services) close(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.desk != nil {
+		if manager, ok := s.desk.Fabric.(fabric.Closer); ok {
+			_ = manager.Close(ctx)
+		}
+	}
+
+	if s.nodes != nil {
+		_ = s.nodes.Close()
+	}
+}
