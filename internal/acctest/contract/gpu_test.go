@@ -76,7 +76,28 @@ func TestAccContract_gpuLabOfEachFabric(t *testing.T) {
 			w.devices(3)
 			w.run("destroy", "-auto-approve")
 			w.left()
+			w.loggedOut()
 		})
+	}
+}
+
+// loggedOut wants every session with the manager ended: some services have few places.
+func (w *workspace) loggedOut() {
+	w.t.Helper()
+
+	in, out := 0, 0
+
+	for _, line := range w.requests() {
+		switch {
+		case strings.HasPrefix(line, "fabric.lab POST /redfish/v1/SessionService/Sessions "):
+			in++
+		case strings.HasPrefix(line, "fabric.lab DELETE /redfish/v1/SessionService/Sessions/"):
+			out++
+		}
+	}
+
+	if in != out {
+		w.t.Errorf("%d sessions were begun and %d ended", in, out)
 	}
 }
 
