@@ -239,7 +239,7 @@ func TestRun_othersAtWork(t *testing.T) {
 			t.Helper()
 
 			res := fine(t, b.create(t.Context()))
-			b.devices[0].DeviceID = "GPU-99"
+			b.devices[0].DeviceID, b.devices[1].DeviceID = "GPU-99", "GPU-98"
 
 			seen, err := b.desk().Refresh(t.Context(), b.reading(res.Devices))
 			if err != nil || seen.Devices[0].State != device.Missing || seen.Devices[0].DeviceID != "GPU-00" {
@@ -248,7 +248,7 @@ func TestRun_othersAtWork(t *testing.T) {
 
 			fine(t, b.destroy(t.Context(), seen.Devices))
 
-			if got := b.on("m0"); !slices.Equal(got, []string{"u00"}) {
+			if got := b.on("m0"); !slices.Equal(got, []string{"u00", "u01"}) {
 				t.Errorf("on the machine: %v", got)
 			}
 		},

@@ -71,7 +71,7 @@ func (r *Run) Delete(ctx context.Context, have []Record) Result {
 			return
 		}
 
-		r.dropMissing(r.result.Devices)
+		r.dropMissing(slices.Clone(r.result.Devices))
 		r.detach(ctx, slices.Clone(r.result.Devices))
 	})
 
