@@ -4,8 +4,9 @@
 package bmc
 
 import (
-	"encoding/json"
 	"net/http"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/odata"
 )
 
 type (
@@ -20,30 +21,7 @@ type answer struct {
 	body   any // nil: none
 }
 
-func (a answer) send(w http.ResponseWriter) {
-	for k, v := range a.header {
-		w.Header()[k] = v
-	}
-
-	w.Header().Set("OData-Version", "4.0")
-
-	if a.body == nil {
-		w.WriteHeader(a.code)
-
-		return
-	}
-
-	raw, err := json.Marshal(a.body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-
-		return
-	}
-
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(a.code)
-	_, _ = w.Write(raw)
-}
+func (a answer) send(w http.ResponseWriter) { odata.Send(w, a.code, a.header, a.body) }
 
 func noContent() answer { return answer{code: http.StatusNoContent} }
 

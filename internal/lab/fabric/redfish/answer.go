@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/odata"
 )
 
 type (
@@ -26,28 +28,13 @@ type answer struct {
 }
 
 func (a answer) send(w http.ResponseWriter) {
-	for k, v := range a.header {
-		w.Header()[k] = v
-	}
-
-	w.Header().Set("OData-Version", "4.0")
-
 	if a.body == nil {
-		w.WriteHeader(a.code)
+		odata.Send(w, a.code, a.header, nil) // a nil map is not nothing
 
 		return
 	}
 
-	raw, err := json.Marshal(a.body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-
-		return
-	}
-
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(a.code)
-	_, _ = w.Write(raw)
+	odata.Send(w, a.code, a.header, a.body)
 }
 
 func noContent() answer { return answer{code: http.StatusNoContent} }
