@@ -360,7 +360,7 @@ func TestLab_busyGPU(t *testing.T) {
 		"a process computes":         {process: labnode.Process{PID: 4711, Name: "/usr/bin/python3"}, says: "python3"},
 		"a process holds the device": {process: labnode.Process{PID: 4712, Name: "/usr/bin/monitor", Idle: true}, says: "monitor"},
 		"a process that the driver waits for, whatever is forced": {
-			with: Map{"force_detach": true}, process: labnode.Process{PID: 4711, Name: "/usr/bin/python3"}, says: "waits for the last user of the GPU",
+			with: Map{"force_detach": true}, process: labnode.Process{PID: 4711, Name: "/usr/bin/python3"}, says: "in use by 4711 python3",
 		},
 		"a process, and nobody is asked": {with: Map{"skip_drain": "always"}, process: labnode.Process{PID: 4711, Name: "/usr/bin/python3"}, goes: true},
 	} {
