@@ -162,8 +162,8 @@ func TestOGPU06_noSpecification(t *testing.T) {
 		says   []string
 		before int
 	}{
-		"11.28 no specification of the model": {model: "A100 40G", size: 1, says: []string{"A100 40G", "0 free"}},
-		"11.28 the model in another case":     {model: "a100", size: 1, says: []string{"a100", "0 free"}},
+		"11.28 no specification of the model": {model: "A100 40G", size: 1, says: []string{"no model \"A100 40G\"", "A100", "L40S"}},
+		"11.28 the model in another case":     {model: "a100", size: 1, says: []string{"no model \"a100\"", "A100", "L40S"}},
 		"11.28 more than the maximum":         {tune: func(t *face.Tuning) { t.MaxCount = 2 }, model: a100, size: 3, says: []string{"at most 2"}},
 		"11.28 beyond the maximum, in steps":  {tune: func(t *face.Tuning) { t.MaxCount = 2 }, model: a100, size: 3, before: 2, says: []string{"at most 2"}},
 		"11.28 two specifications of a model": {edit: twice, model: a100, size: 1, says: []string{"both offer"}},

@@ -4,6 +4,7 @@
 package gpus_test
 
 import (
+	"testing"
 	"time"
 
 	labfabric "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
@@ -52,9 +53,13 @@ var (
 	some = []kind{fm, zones}
 )
 
-func init() {
-	if racing { // what is asked then is whether we race, and that costs eightfold
+// chooseKinds takes fewer managers where there is less time.
+func chooseKinds() {
+	switch {
+	case racing: // what is asked then is whether we race, and that costs eightfold
 		kinds = some
+	case testing.Short():
+		kinds, some = some[:1], some[:1]
 	}
 }
 

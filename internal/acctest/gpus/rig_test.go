@@ -5,6 +5,7 @@ package gpus_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -51,6 +52,8 @@ type setup struct {
 
 // TestMain lets garbage lie longer: hundreds of providers start here, and each makes a lot.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	chooseKinds()
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())
 }

@@ -223,6 +223,8 @@ func fits(w Wanted, c Candidate, n int, p *Placement, free int) (why string, err
 	p.Add = n - len(p.Adopt)
 
 	switch {
+	case p.Add > 0 && len(c.Free.Models) > 0 && !slices.Contains(c.Free.Models, w.Model):
+		return fmt.Sprintf("the manager offers it no model %q, only %s", w.Model, strings.Join(c.Free.Models, ", ")), nil
 	case p.Add == 0 || !c.Free.Known || free >= p.Add:
 	case w.OnPartial == PartialKeep && free+len(p.Adopt) > 0:
 		// As many as there are: the run says what is missing.

@@ -89,7 +89,7 @@ func (a *attempt) release(ctx context.Context, seen look) (look, bool, error) {
 
 		switch {
 		case errors.Is(err, ErrUnreachable) && w.SkipDrain == SkipIfUnreachable:
-			a.warnings = append(a.warnings, fmt.Sprintf("Device %s of %s goes without a drain, as skip_drain says: %v.", a.record.Label(), a.host.Label(), err))
+			a.warnings = append(a.warnings, fmt.Sprintf("Device %s of %s goes without a drain, as skip_drain or force_detach says: %v.", a.record.Label(), a.host.Label(), err))
 			a.node = nil
 		case err != nil && a.unfit:
 			a.warnings = append(a.warnings, fmt.Sprintf("Device %s of %s goes without a drain, because it arrived unfit: %v.", a.record.Label(), a.host.Label(), err))
