@@ -156,8 +156,8 @@ func (m Machine) Settled(typ, model string) bool {
 		return false
 	}
 
-	for _, d := range m.Of(typ, model) {
-		if d.Phase == Adding || d.Phase == Removing {
+	for _, d := range m.Devices {
+		if (d.Phase == Adding || d.Phase == Removing) && d.Is(typ, model) {
 			return false
 		}
 	}

@@ -128,7 +128,7 @@ func (p *pool) Machine(_ context.Context, id string) (fabric.Machine, error) {
 		return fabric.Machine{}, &fabric.Error{Op: "read", Kind: fabric.ErrNotFound, Status: 404}
 	}
 
-	m := fabric.Machine{ID: id, Status: "13 ACTIVE_PON", State: p.state, Power: p.power}
+	m := fabric.Machine{ID: id, Status: "13 ACTIVE_PON", State: p.state, Power: p.power, Devices: make([]fabric.Device, 0, len(p.devices))}
 
 	for _, s := range p.devices {
 		if s.MachineID == id {
