@@ -45,6 +45,10 @@ func TestHost_changedByHand(t *testing.T) {
 				w.Mark()
 
 				p := w.Plan(w.ctx, c.config)
+				if id := w.Get("fabric_machine_id"); id != machine.ID(0) {
+					w.t.Errorf("after the refresh the machine's id in the fabric is %v", id)
+				}
+
 				if c.shows != "" && (p.Action != "update" || !slices.Contains(p.Changed, c.shows)) {
 					w.t.Errorf("the plan is %q %v: %s", p.Action, p.Changed, p.Errors)
 				}

@@ -62,7 +62,8 @@ func (m *model) fill(ctx context.Context, s host.Seen, endpoint string, refresh 
 
 	cpu, _ := n.Properties["cpu_arch"].(string)
 	put(refresh, &m.Architecture, value.String(cpu))
-	put(refresh && j.Known(), &m.FabricMachineID, value.String(j.FabricMachineID))
+	// Without one of the user's it is what the inventory said, which the journal does not repeat.
+	put(refresh && j.FabricMachineID != "", &m.FabricMachineID, value.String(j.FabricMachineID))
 	m.fillPorts(ctx, s, refresh, diags)
 
 	if m.Hardware.IsUnknown() {
