@@ -43,7 +43,7 @@ func said(description string) schema.StringAttribute {
 
 func deviceAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"device_id":        said("Id by which the operating system knows the device (`GPU-…`); null while nobody has said it."),
+		"device_id":        said("Id by which the operating system knows the device, as the fabric spells it: nvidia-smi shows it with `GPU-` in front, some fabrics tell it without. Null while nobody has said it."),
 		"fabric_device_id": said("Id by which the fabric knows the device."),
 		"type":             said("Type of the device."),
 		"model":            said("Model of the device."),
