@@ -78,6 +78,7 @@ type world struct {
 // is in anything that came out.
 func inLab(t *testing.T, s setup, test func(w world)) {
 	t.Helper()
+	acctest.OneIn(t, 4)
 
 	synctest.Test(t, func(t *testing.T) {
 		if s.kind.name == "" {

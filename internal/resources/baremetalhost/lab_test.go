@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"net/http"
 	"os"
@@ -60,15 +59,7 @@ type world struct {
 func inLab(t *testing.T, o lab.Options, test func(world)) {
 	t.Helper()
 
-	// The short run is to take seconds: of the cases of a table it takes always the same few.
-	if sum := fnv.New32a(); testing.Short() && strings.Contains(t.Name(), "/") {
-		_, _ = sum.Write([]byte(t.Name()))
-
-		if sum.Sum32()%6 != 0 {
-			t.Skip("the short run takes one case in six of a table")
-		}
-	}
-
+	acctest.OneIn(t, 10)
 	synctest.Test(t, func(t *testing.T) {
 		if o.Machines == 0 {
 			o.Machines = 4

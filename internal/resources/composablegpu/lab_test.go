@@ -36,6 +36,7 @@ type labWorld struct {
 // inLab runs a test in virtual time on a lab of its own, over the real drivers and SSH.
 func inLab(t *testing.T, kind string, o lab.Options, test func(labWorld)) {
 	t.Helper()
+	acctest.OneIn(t, 4)
 
 	synctest.Test(t, func(t *testing.T) {
 		l := acctest.NewLab(t, o)
