@@ -4,7 +4,6 @@
 package acctest
 
 import (
-	"fmt"
 	"hash/fnv"
 	"strings"
 	"testing"
@@ -23,6 +22,6 @@ func OneIn(t *testing.T, n uint32) {
 	_, _ = sum.Write([]byte(t.Name()))
 
 	if sum.Sum32()%n != 0 {
-		t.Skip(fmt.Sprintf("the short run takes one case in %d of a table", n))
+		t.Skipf("the short run takes one case in %d of a table", n)
 	}
 }
