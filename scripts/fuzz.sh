@@ -14,6 +14,6 @@ go test -run '^Fuzz' $dirs
 [ -n "${1:-}" ] || exit 0
 for dir in $dirs; do
 	for f in $(grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | cut -d' ' -f2); do
-		timed "$f in $dir" -- go test -run '^$' -fuzz "^$f\$" -fuzztime "$1" "$dir"
+		timed "$f in $dir" -- go test -run '^$' -fuzz "^$f\$" -fuzztime "$1" -fuzzminimizetime 20x "$dir"
 	done
 done
