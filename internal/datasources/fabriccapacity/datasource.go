@@ -69,7 +69,7 @@ func (d *capacityDataSource) look(ctx context.Context, m model) ([]capacity, err
 		return nil, err
 	}
 
-	machines, err := machines(ctx, desk.Fabric, fabric.MachineID(m.MachineID.ValueString()))
+	machines, err := machines(ctx, desk, fabric.MachineID(m.MachineID.ValueString()))
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/fabricvalue"
 )
 
@@ -30,19 +31,10 @@ type capacity struct {
 
 // machines are all that may be asked on behalf of: the one that was named, else those that
 // exist, by fabric.
-func machines(ctx context.Context, f fabric.Fabric, id string) ([]fabric.Machine, error) {
-	if id != "" {
-		one, err := f.Machine(ctx, id)
-		if err != nil {
-			return nil, fmt.Errorf("read machine %s: %w", id, err)
-		}
-
-		return []fabric.Machine{one}, nil
-	}
-
-	all, err := f.Machines(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list the machines of %s: %w", f.Endpoint(), err)
+func machines(ctx context.Context, desk *device.Desk, id string) ([]fabric.Machine, error) {
+	all, err := desk.Machines(ctx, id)
+	if err != nil || id != "" {
+		return all, err
 	}
 
 	all = fabricvalue.Present(all)

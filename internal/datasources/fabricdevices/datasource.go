@@ -6,7 +6,6 @@ package fabricdevices
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 
@@ -70,19 +69,5 @@ func (d *devicesDataSource) machines(ctx context.Context, id string) ([]fabric.M
 		return nil, err
 	}
 
-	if id == "" {
-		all, err := desk.Fabric.Machines(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("list the machines of %s: %w", desk.Fabric.Endpoint(), err)
-		}
-
-		return all, nil
-	}
-
-	one, err := desk.Fabric.Machine(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("read machine %s: %w", id, err)
-	}
-
-	return []fabric.Machine{one}, nil
+	return desk.Machines(ctx, id)
 }

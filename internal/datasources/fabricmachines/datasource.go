@@ -6,7 +6,6 @@ package fabricmachines
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 
@@ -69,10 +68,7 @@ func (d *machinesDataSource) list(ctx context.Context) ([]fabric.Machine, error)
 		return nil, err
 	}
 
-	all, err := desk.Fabric.Machines(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list the machines of %s: %w", desk.Fabric.Endpoint(), err)
-	}
+	all, err := desk.Machines(ctx, "")
 
-	return fabricvalue.Present(all), nil
+	return fabricvalue.Present(all), err
 }

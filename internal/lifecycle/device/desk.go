@@ -5,6 +5,7 @@ package device
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,25 @@ type Desk struct {
 // NewDesk returns the desk of a fabric.
 func NewDesk(f fabric.Fabric, j Journal) *Desk {
 	return &Desk{Fabric: f, Journal: j, claims: map[string]string{}, reads: map[string]*read{}}
+}
+
+// Machines reads one machine, or all of the fabric where no id is given.
+func (d *Desk) Machines(ctx context.Context, id string) ([]fabric.Machine, error) {
+	if id == "" {
+		all, err := d.Fabric.Machines(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list the machines of %s: %w", d.Fabric.Endpoint(), err)
+		}
+
+		return all, nil
+	}
+
+	one, err := d.Fabric.Machine(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read machine %s: %w", id, err)
+	}
+
+	return []fabric.Machine{one}, nil
 }
 
 // pace is a pause of the usual rhythm at the pace that the user asked for.
