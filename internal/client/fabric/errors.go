@@ -19,7 +19,6 @@ var (
 	ErrUnsent    = errors.New("not reached")                    // the request surely did not arrive
 	ErrUnknown   = errors.New("outcome unknown")                // the order may have been carried out: look
 	ErrNotFabric = errors.New("not a fabric manager's")         // HTML, a redirect, JSON of another service
-	ErrTask      = errors.New("the manager's job failed")       // see [Task]
 	ErrConfig    = errors.New("wrong configuration")            // of the provider's fabric block
 	ErrUnhealthy = errors.New("the device is not healthy")      // it was attached, and the manager calls it critical
 	ErrSuspended = errors.New("the manager waits for a person") // a job is suspended; a person must resume or cancel it
