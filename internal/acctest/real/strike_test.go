@@ -5,13 +5,12 @@ package real_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 )
 
 // strike is a way in which a run is cut short.
@@ -31,30 +30,7 @@ var strikes = []strike{
 }
 
 // providers are the pids of the provider processes in the run's group.
-func (r *run) providers() []int {
-	var pids []int
-
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range stats {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-
-		// pid (comm) state ppid pgrp …; the command is cut to 15 characters
-		pid, rest, _ := strings.Cut(string(content), " (")
-		comm, rest, _ := strings.Cut(rest, ") ")
-
-		fields := strings.Fields(rest)
-		if len(fields) > 2 && strings.HasPrefix(comm, "terraform-provi") && fields[0] != "Z" && fields[2] == strconv.Itoa(r.cmd.Process.Pid) {
-			if n, err := strconv.Atoi(pid); err == nil {
-				pids = append(pids, n)
-			}
-		}
-	}
-
-	return pids
-}
+func (r *run) providers() []int { return acctest.Providers(r.cmd.Process.Pid) }
 
 func (r *run) killProviders() {
 	for _, pid := range r.providers() {
