@@ -299,7 +299,7 @@ func FuzzMachine(f *testing.F) {
 	f.Add(`<html>`)
 
 	f.Fuzz(func(t *testing.T, body string) {
-		cm := driver(t, "fabric.example", &double{t: t, replies: map[string]reply{getMach: {http.StatusOK, body}, resize: {}}})
+		cm := driver(t, "fabric.example", double(t, map[string]reply{getMach: {http.StatusOK, body}, resize: {}}))
 
 		m, err := cm.Machine(t.Context(), mach)
 		if err == nil && !strings.EqualFold(m.ID, mach) {

@@ -88,8 +88,8 @@ func TestOGPU06_attach(t *testing.T) {
 				t.Errorf("%v does not say that nothing was done", err)
 			}
 
-			if !slices.Equal(d.seen, want) {
-				t.Errorf("sent %q, want %q", d.seen, want)
+			if !slices.Equal(d.Seen, want) {
+				t.Errorf("sent %q, want %q", d.Seen, want)
 			}
 		})
 	}
@@ -132,8 +132,8 @@ func TestDetach(t *testing.T) {
 				want = append(want, tc.order)
 			}
 
-			if !slices.Equal(d.seen, want) {
-				t.Errorf("sent %q, want %q", d.seen, want)
+			if !slices.Equal(d.Seen, want) {
+				t.Errorf("sent %q, want %q", d.Seen, want)
 			}
 		})
 	}
@@ -176,15 +176,15 @@ func TestOrders_outcomes(t *testing.T) {
 	}
 
 	f, d := start(t, map[string]reply{getMach: {body: strings.Replace(machine(mach, spec("S", "A", `0,4,0`)), "ACTIVE", "UNBUILDED", 1)}})
-	if _, err := f.Attach(t.Context(), mach, fabric.Want{Type: "gpu", Model: "A", Count: 1}); !errors.Is(err, fabric.ErrRefused) || len(d.seen) != 1 {
-		t.Errorf("a machine that was: %v, %q", err, d.seen)
+	if _, err := f.Attach(t.Context(), mach, fabric.Want{Type: "gpu", Model: "A", Count: 1}); !errors.Is(err, fabric.ErrRefused) || len(d.Seen) != 1 {
+		t.Errorf("a machine that was: %v, %q", err, d.Seen)
 	}
 
 	f, d = start(t, nil)
 	_, attach := f.Attach(t.Context(), "x", fabric.Want{Type: "gpu", Model: "A"})
 	_, detach := f.Detach(t.Context(), "../x", fabric.Device{FabricID: "U1"})
-	if !errors.Is(attach, fabric.ErrConfig) || !errors.Is(detach, fabric.ErrConfig) || len(d.seen) > 0 {
-		t.Errorf("ids: %v, %v, %q", attach, detach, d.seen)
+	if !errors.Is(attach, fabric.ErrConfig) || !errors.Is(detach, fabric.ErrConfig) || len(d.Seen) > 0 {
+		t.Errorf("ids: %v, %v, %q", attach, detach, d.Seen)
 	}
 }
 

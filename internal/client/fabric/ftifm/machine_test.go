@@ -241,8 +241,8 @@ func TestIDs(t *testing.T) {
 		}
 	}
 
-	if len(d.seen) != 1 {
-		t.Errorf("sent %q", d.seen)
+	if len(d.Seen) != 1 {
+		t.Errorf("sent %q", d.Seen)
 	}
 
 	if f.LockKey(mach) != f.LockKey(" fsas-cdi://"+strings.ToUpper(mach)) || f.LockKey(mach) == f.LockKey(mach2) {
@@ -296,8 +296,8 @@ func TestMachines(t *testing.T) {
 				devices += len(m.Devices)
 			}
 
-			if !errors.Is(err, tc.kind) || !slices.Equal(ids, tc.ids) || devices != tc.devices || len(d.seen) != tc.calls {
-				t.Errorf("got %v with %d devices in %d calls, %v", ids, devices, len(d.seen), err)
+			if !errors.Is(err, tc.kind) || !slices.Equal(ids, tc.ids) || devices != tc.devices || len(d.Seen) != tc.calls {
+				t.Errorf("got %v with %d devices in %d calls, %v", ids, devices, len(d.Seen), err)
 			}
 		})
 	}
@@ -325,7 +325,7 @@ func FuzzMachine(f *testing.F) {
 
 	f.Fuzz(func(t *testing.T, body string) {
 		answer := reply{http.StatusOK, body}
-		fm := driver(t, "fabric.example", &double{t: t, replies: map[string]reply{getMach: answer, "PATCH " + update: answer}})
+		fm := driver(t, "fabric.example", double(t, map[string]reply{getMach: answer, "PATCH " + update: answer}))
 
 		m, err := fm.Machine(t.Context(), mach)
 		if err == nil && !strings.EqualFold(m.ID, mach) {

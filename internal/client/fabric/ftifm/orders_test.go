@@ -75,8 +75,8 @@ func TestAttach(t *testing.T) {
 				calls = 2
 			}
 
-			if !slices.Equal(ids, tc.hint) || len(d.seen) != calls || d.seen[0] != "PATCH "+update+" "+attachBody {
-				t.Errorf("hint %v after %q", ids, d.seen)
+			if !slices.Equal(ids, tc.hint) || len(d.Seen) != calls || d.Seen[0] != "PATCH "+update+" "+attachBody {
+				t.Errorf("hint %v after %q", ids, d.Seen)
 			}
 		})
 	}
@@ -93,8 +93,8 @@ func TestAttach_ofAnything(t *testing.T) {
 		}
 	}
 
-	if len(d.seen) > 0 {
-		t.Errorf("sent %q", d.seen)
+	if len(d.Seen) > 0 {
+		t.Errorf("sent %q", d.Seen)
 	}
 }
 
@@ -120,15 +120,15 @@ func TestOGPU04_detachNamesTheFabricsId(t *testing.T) {
 			f, d := start(t, map[string]reply{"DELETE " + update: tc.reply})
 
 			hint, err := f.Detach(t.Context(), mach, fabric.Device{FabricID: "U", DeviceID: "GPU-S", Serial: "GPU-S", Type: "gpu", Model: "A100-40G"})
-			if !errors.Is(err, tc.kind) || len(hint.Devices) > 0 || len(d.seen) != 1 || d.seen[0] != "DELETE "+update+" "+detachBody {
-				t.Errorf("%v after %q", err, d.seen)
+			if !errors.Is(err, tc.kind) || len(hint.Devices) > 0 || len(d.Seen) != 1 || d.Seen[0] != "DELETE "+update+" "+detachBody {
+				t.Errorf("%v after %q", err, d.Seen)
 			}
 		})
 	}
 
 	f, d := start(t, nil)
-	if _, err := f.Detach(t.Context(), mach, fabric.Device{DeviceID: "GPU-S", Type: "gpu"}); !errors.Is(err, fabric.ErrRefused) || len(d.seen) > 0 {
-		t.Errorf("without the fabric's id: %v, %q", err, d.seen)
+	if _, err := f.Detach(t.Context(), mach, fabric.Device{DeviceID: "GPU-S", Type: "gpu"}); !errors.Is(err, fabric.ErrRefused) || len(d.Seen) > 0 {
+		t.Errorf("without the fabric's id: %v, %q", err, d.Seen)
 	}
 }
 
