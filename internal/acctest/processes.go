@@ -16,7 +16,7 @@ func Providers(group int) []int {
 
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range stats {
-		content, err := os.ReadFile(file) //nolint:gosec // names of the kernel's
+		content, err := os.ReadFile(file)
 		if err != nil {
 			continue
 		}
