@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -18,10 +17,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
 	labironic "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic"
 )
 
@@ -29,28 +26,6 @@ const (
 	this     = "metal3_baremetal_host.this"
 	password = "S3cret&+%"
 )
-
-// accLab is a fast lab for a test with Terraform.
-func accLab(t *testing.T) acctest.Lab {
-	t.Helper()
-
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("acceptance tests run with TF_ACC=1")
-	}
-
-	return acctest.NewLab(t, lab.Options{Pace: 5 * time.Millisecond})
-}
-
-// acc runs steps with Terraform. Write-only values need 1.11.
-func acc(t *testing.T, l acctest.Lab, steps ...resource.TestStep) {
-	t.Helper()
-
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: l.Factories(),
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
-		Steps:                    steps,
-	})
-}
 
 // hcl is a configuration of the lab's machine 0 with more attributes.
 func hcl(more string) string {
@@ -99,9 +74,9 @@ func step(config string, action plancheck.ResourceActionType, values Map) resour
 func TestAccHost_life(t *testing.T) {
 	t.Parallel()
 
-	l := accLab(t)
+	l := acctest.NewAcc(t)
 
-	acc(t, l,
+	l.Acc(t,
 		step(hcl(accImage), plancheck.ResourceActionCreate, Map{"provisioning_state": "provisioned", "powered_on": true, "bmc.password_wo": nil, "applied.image.url": image}),
 		step(hcl(accImage+`labels = { a = "b" }`+"\ndescription = \"x\"\nonline = false"), plancheck.ResourceActionUpdate, Map{"powered_on": false, "description": "x"}),
 		step(hcl(strings.ReplaceAll(accImage, image, image2)), plancheck.ResourceActionUpdate, Map{"powered_on": true, "applied.image.url": image2}),
@@ -118,7 +93,7 @@ func TestAccHost_life(t *testing.T) {
 func TestAccHost_import(t *testing.T) {
 	t.Parallel()
 
-	l := accLab(t)
+	l := acctest.NewAcc(t)
 	config := hcl(accImage)
 	ids := []string{"metal3~node-0", "metal3/node-0", "node-0", "mac:52:54:00:5a:00:00"}
 	steps := []resource.TestStep{step(config, plancheck.ResourceActionCreate, nil)}
@@ -135,7 +110,7 @@ func TestAccHost_import(t *testing.T) {
 		ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateIdFunc: uuidOf, GenerateConfig: true,
 	})
 
-	acc(t, l, steps...)
+	l.Acc(t, steps...)
 }
 
 func uuidOf(s *terraform.State) (string, error) {
@@ -169,13 +144,13 @@ resource "metal3_baremetal_host" "this" {
 }
 `, address(0), image, sums)
 
-	acc(t, accLab(t), step(config, plancheck.ResourceActionCreate, Map{"provisioning_state": "provisioned", "boot_mac_address": "52-54-00-5A-00-00"}))
+	acctest.NewAcc(t).Acc(t, step(config, plancheck.ResourceActionCreate, Map{"provisioning_state": "provisioned", "boot_mac_address": "52-54-00-5A-00-00"}))
 }
 
 // TestAccHost_OBMH18_secretsAreNowhere looks for the password in all that Terraform and the
 // provider wrote at the highest level of logging: log, state and plan.
 func TestAccHost_OBMH18_secretsAreNowhere(t *testing.T) {
-	l := accLab(t)
+	l := acctest.NewAcc(t)
 	log := filepath.Join(t.TempDir(), "log")
 
 	t.Setenv("TF_LOG", "TRACE")
@@ -192,7 +167,7 @@ variable "data" { sensitive = true }
 ` + hcl("user_data_wo_version = 1\nuser_data_wo = var.data")
 	secret = strings.ReplaceAll(secret, `"password"`+", password_wo_version", "var.password, password_wo_version")
 
-	acc(t, l, resource.TestStep{
+	l.Acc(t, resource.TestStep{
 		Config: secret, ExpectError: regexp.MustCompile("RegistrationError"),
 	})
 
@@ -218,14 +193,14 @@ variable "data" { sensitive = true }
 func TestAccHost_failedCreateIsReplaced(t *testing.T) {
 	t.Parallel()
 
-	l := accLab(t)
+	l := acctest.NewAcc(t)
 	for range 2 {
 		if err := l.Ironic.FailNext("", "active", labironic.Failure{LastError: "image checksum mismatch"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	acc(t, l,
+	l.Acc(t,
 		resource.TestStep{Config: hcl(accImage), ExpectError: regexp.MustCompile(`(?s)did not become\s+provisioned.*checksum\s+mismatch.*terraform\s+untaint`)},
 		step(hcl(accImage), plancheck.ResourceActionDestroyBeforeCreate, Map{"provisioning_state": "provisioned"}),
 	)
@@ -235,7 +210,7 @@ func TestAccHost_failedCreateIsReplaced(t *testing.T) {
 func TestAccHost_keptFailureResumes(t *testing.T) {
 	t.Parallel()
 
-	l := accLab(t)
+	l := acctest.NewAcc(t)
 	for range 2 {
 		if err := l.Ironic.FailNext("", "active", labironic.Failure{LastError: "image checksum mismatch"}); err != nil {
 			t.Fatal(err)
@@ -244,7 +219,7 @@ func TestAccHost_keptFailureResumes(t *testing.T) {
 
 	config := hcl(accImage + "\non_create_failure = \"keep\"")
 
-	acc(t, l,
+	l.Acc(t,
 		resource.TestStep{Config: config, ExpectNonEmptyPlan: true},
 		step(config, plancheck.ResourceActionUpdate, Map{"provisioning_state": "provisioned"}),
 	)
@@ -255,7 +230,7 @@ func TestAccHost_keptFailureResumes(t *testing.T) {
 func TestAccHost_OBMH22_goneIsPlannedAnew(t *testing.T) {
 	t.Parallel()
 
-	l := accLab(t)
+	l := acctest.NewAcc(t)
 	forget := func() {
 		if err := l.Ironic.Forget("metal3~node-0"); err != nil {
 			t.Fatal(err)
@@ -268,7 +243,7 @@ func TestAccHost_OBMH22_goneIsPlannedAnew(t *testing.T) {
 	adopt := step(hcl(accImage), plancheck.ResourceActionUpdate, Map{"provisioning_state": "provisioned", "operational_status": "OK"})
 	adopt.PreConfig = forget
 
-	acc(t, l,
+	l.Acc(t,
 		step(hcl(""), plancheck.ResourceActionCreate, nil), create,
 		step(hcl(accImage), plancheck.ResourceActionUpdate, nil), adopt,
 	)

@@ -18,10 +18,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
 	labfabric "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
@@ -41,27 +39,6 @@ func TestMain(m *testing.M) {
 
 	cleanup()
 	os.Exit(rc)
-}
-
-// accLab is a fast lab for a test with Terraform.
-func accLab(t *testing.T) acctest.Lab {
-	t.Helper()
-
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("acceptance tests run with TF_ACC=1")
-	}
-
-	return acctest.NewLab(t, lab.Options{Pace: 5 * time.Millisecond})
-}
-
-func acc(t *testing.T, l acctest.Lab, steps ...resource.TestStep) {
-	t.Helper()
-
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: l.Factories(),
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
-		Steps:                    steps,
-	})
 }
 
 // hcl is a configuration of devices on the lab's machine 0, with more attributes.
@@ -97,7 +74,7 @@ func step(config string, action plancheck.ResourceActionType, devices int) resou
 func TestAccGPU_life(t *testing.T) {
 	t.Parallel()
 
-	l := accLab(t)
+	l := acctest.NewAcc(t)
 	verify := resource.TestStep{
 		ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateId: machine.ID(0) + "/gpu/A100",
 		ImportStateVerifyIdentifierAttribute: "endpoint",
@@ -110,7 +87,7 @@ func TestAccGPU_life(t *testing.T) {
 		return machine.ID(0) + "/" + s.RootModule().Resources[this].Primary.Attributes["devices.0.fabric_device_id"], nil
 	}
 
-	acc(t, l,
+	l.Acc(t,
 		step(hcl(2, ""), plancheck.ResourceActionCreate, 2),
 		step(hcl(4, ""), plancheck.ResourceActionUpdate, 4),
 		step(hcl(1, ""), plancheck.ResourceActionUpdate, 1),
@@ -131,7 +108,7 @@ func TestAccGPU_life(t *testing.T) {
 func TestAccGPU_driftIsMended(t *testing.T) {
 	t.Parallel()
 
-	l := accLab(t)
+	l := acctest.NewAcc(t)
 	mend := step(hcl(2, ""), plancheck.ResourceActionUpdate, 2)
 	mend.PreConfig = func() {
 		all, err := l.Fabric.On("node-0")
@@ -144,7 +121,7 @@ func TestAccGPU_driftIsMended(t *testing.T) {
 		}
 	}
 
-	acc(t, l, step(hcl(2, ""), plancheck.ResourceActionCreate, 2), mend)
+	l.Acc(t, step(hcl(2, ""), plancheck.ResourceActionCreate, 2), mend)
 }
 
 // TestAccGPU_failedCreate is tainted and replaced; or kept, and goes on in place.
@@ -157,10 +134,10 @@ func TestAccGPU_failedCreate(t *testing.T) {
 	t.Run("tainted", func(t *testing.T) {
 		t.Parallel()
 
-		l := accLab(t)
+		l := acctest.NewAcc(t)
 		l.Fabric.Inject(refuse)
 
-		acc(t, l,
+		l.Acc(t,
 			resource.TestStep{Config: hcl(2, `on_partial = "keep"`), ExpectError: regexp.MustCompile(`(?s)step "attach" failed.*terraform\s+untaint`)},
 			step(hcl(2, `on_partial = "keep"`), plancheck.ResourceActionDestroyBeforeCreate, 2),
 		)
@@ -169,12 +146,12 @@ func TestAccGPU_failedCreate(t *testing.T) {
 	t.Run("kept", func(t *testing.T) {
 		t.Parallel()
 
-		l := accLab(t)
+		l := acctest.NewAcc(t)
 		l.Fabric.Inject(refuse)
 
 		config := hcl(2, "on_partial = \"keep\"\non_create_failure = \"keep\"")
 
-		acc(t, l,
+		l.Acc(t,
 			resource.TestStep{Config: config, ExpectNonEmptyPlan: true},
 			step(config, plancheck.ResourceActionUpdate, 2),
 		)
@@ -183,10 +160,10 @@ func TestAccGPU_failedCreate(t *testing.T) {
 	t.Run("rolled back", func(t *testing.T) {
 		t.Parallel()
 
-		l := accLab(t)
+		l := acctest.NewAcc(t)
 		l.Fabric.Inject(refuse)
 
-		acc(t, l,
+		l.Acc(t,
 			resource.TestStep{Config: hcl(2, ""), ExpectError: regexp.MustCompile(`nothing\s+is\s+in\s+the\s+state`)},
 			step(hcl(2, ""), plancheck.ResourceActionCreate, 2),
 		)
@@ -199,13 +176,13 @@ func TestAccGPU_replacement(t *testing.T) {
 
 	other := strings.ReplaceAll(hcl(1, ""), "A100", "L40S")
 
-	acc(t, accLab(t), step(hcl(2, ""), plancheck.ResourceActionCreate, 2), step(other, plancheck.ResourceActionDestroyBeforeCreate, 1))
+	acctest.NewAcc(t).Acc(t, step(hcl(2, ""), plancheck.ResourceActionCreate, 2), step(other, plancheck.ResourceActionDestroyBeforeCreate, 1))
 }
 
 // TestAccGPU_secrets looks for secrets in Terraform's and the provider's logs, also when
 // logging in fails, and in what is said.
 func TestAccGPU_secrets(t *testing.T) {
-	l := accLab(t)
+	l := acctest.NewAcc(t)
 	log := filepath.Join(t.TempDir(), "log")
 
 	t.Setenv("TF_LOG", "TRACE")
@@ -221,7 +198,7 @@ variable "password" { sensitive = true }
 variable "login" { sensitive = true }
 `
 
-	acc(t, l, step(config, plancheck.ResourceActionCreate, 1))
+	l.Acc(t, step(config, plancheck.ResourceActionCreate, 1))
 
 	doc, err := os.ReadFile(log)
 	if err != nil {
