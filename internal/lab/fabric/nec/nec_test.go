@@ -23,7 +23,7 @@ func TestResources(t *testing.T) {
 	t.Parallel()
 
 	r := newRig(t, face.CDIM{})
-	d := r.gpus("A100")[0]
+	d := r.GPUs("A100")[0]
 
 	all := r.entries("/resources?detail=true")
 	if len(all) != 3*2+5 {
@@ -49,7 +49,7 @@ func TestResources(t *testing.T) {
 		t.Errorf("%d unused, one of them %v", len(unused), e)
 	}
 
-	r.set(d.ID, func(d *hardware.Device) { d.OpStatus = "1" })
+	r.Set(d.ID, func(d *hardware.Device) { d.OpStatus = "1" })
 
 	if e := r.entries("/resources/unused")[d.ID]; e != nil {
 		t.Error("a device with a warning is offered as unused")
@@ -76,7 +76,7 @@ func TestApply_connectsAndDisconnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.CDIM{})
-		d, id := r.gpus("L40S")[1], machine.ID(1)
+		d, id := r.GPUs("L40S")[1], machine.ID(1)
 
 		job := r.order("connect", id, d.ID)
 		if got := r.get("/layout-apply/" + job); got["status"] != nec.InProgress || got["endedAt"] != nil {
@@ -129,7 +129,7 @@ func TestApply_steps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.CDIM{})
-		d, a, b := r.gpus("A100")[0], machine.ID(0), machine.ID(1)
+		d, a, b := r.GPUs("A100")[0], machine.ID(0), machine.ID(1)
 
 		r.order("connect", a, d.ID)
 		time.Sleep(time.Minute)
@@ -162,7 +162,7 @@ func TestApply_steps(t *testing.T) {
 			t.Errorf("the CPU is %v", cpu)
 		}
 
-		r.do(func(tx store.Tx, _ time.Time) error {
+		r.Change(func(tx store.Tx, _ time.Time) error {
 			all, err := hardware.Effects(tx)
 			if len(all) != 3 || len(hardware.Overlaps(all)) != 0 {
 				t.Errorf("effects %v", all)
@@ -176,7 +176,7 @@ func TestApply_steps(t *testing.T) {
 func TestApply_failures(t *testing.T) {
 	t.Parallel()
 
-	connect := func(r *rig) string { return r.order("connect", machine.ID(0), r.gpus("A100")[0].ID) }
+	connect := func(r *rig) string { return r.order("connect", machine.ID(0), r.GPUs("A100")[0].ID) }
 
 	cases := map[string]struct {
 		order     func(r *rig) string
@@ -184,19 +184,19 @@ func TestApply_failures(t *testing.T) {
 		connected bool
 	}{
 		"a machine that is not there": {
-			order: func(r *rig) string { return r.order("connect", machine.ID(7), r.gpus("A100")[0].ID) },
+			order: func(r *rig) string { return r.order("connect", machine.ID(7), r.GPUs("A100")[0].ID) },
 			words: "does not exist",
 		},
 		"a device that is not there": {
 			order: func(r *rig) string { return r.order("connect", machine.ID(0), "no-such") }, words: "does not exist",
 		},
 		"a device that is not connected": {
-			order: func(r *rig) string { return r.order("disconnect", machine.ID(0), r.gpus("A100")[0].ID) },
+			order: func(r *rig) string { return r.order("disconnect", machine.ID(0), r.GPUs("A100")[0].ID) },
 			words: "not connected",
 		},
 		"a device on another machine": {
 			order: func(r *rig) string {
-				r.order("connect", machine.ID(1), r.gpus("A100")[0].ID)
+				r.order("connect", machine.ID(1), r.GPUs("A100")[0].ID)
 				time.Sleep(time.Minute)
 
 				return connect(r)
@@ -205,7 +205,7 @@ func TestApply_failures(t *testing.T) {
 		},
 		"a device without a link": {
 			order: func(r *rig) string {
-				r.set(r.gpus("A100")[0].ID, func(d *hardware.Device) { d.FailAdd = "link training" })
+				r.Set(r.GPUs("A100")[0].ID, func(d *hardware.Device) { d.FailAdd = "link training" })
 
 				return connect(r)
 			},
@@ -213,17 +213,17 @@ func TestApply_failures(t *testing.T) {
 		},
 		"a device that stays": {
 			order: func(r *rig) string {
-				r.set(r.gpus("A100")[0].ID, func(d *hardware.Device) { d.FailRemove = "held" })
+				r.Set(r.GPUs("A100")[0].ID, func(d *hardware.Device) { d.FailRemove = "held" })
 				connect(r)
 				time.Sleep(time.Minute)
 
-				return r.order("disconnect", machine.ID(0), r.gpus("A100")[0].ID)
+				return r.order("disconnect", machine.ID(0), r.GPUs("A100")[0].ID)
 			},
 			words: "held", connected: true,
 		},
 		"a job that fails after its work": {
 			order: func(r *rig) string {
-				r.do(func(tx store.Tx, _ time.Time) error {
+				r.Change(func(tx store.Tx, _ time.Time) error {
 					return nec.Arm(tx, nec.Outcome{Status: nec.Failed, Reason: "database", Applied: true})
 				})
 
@@ -249,12 +249,12 @@ func TestApply_failures(t *testing.T) {
 					t.Errorf("the job is %v", got)
 				}
 
-				e := r.get("/resources/" + r.gpus("A100")[0].ID)
+				e := r.get("/resources/" + r.GPUs("A100")[0].ID)
 				if here := links(e)["CPU"] == machine.ID(0); here != c.connected {
 					t.Errorf("the device is %v", e)
 				}
 
-				r.order("connect", machine.ID(0), r.gpus("A100")[1].ID) // nothing is in the way
+				r.order("connect", machine.ID(0), r.GPUs("A100")[1].ID) // nothing is in the way
 			})
 		})
 	}
@@ -264,7 +264,7 @@ func TestApply_oneAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.CDIM{})
-		gpus := r.gpus("A100")
+		gpus := r.GPUs("A100")
 
 		r.order("connect", machine.ID(0), gpus[0].ID)
 		time.Sleep(9 * time.Second)
@@ -279,7 +279,7 @@ func TestApply_oneAtATime(t *testing.T) {
 		time.Sleep(time.Minute)
 
 		// somebody else's work keeps us out as well
-		r.do(func(tx store.Tx, now time.Time) error {
+		r.Change(func(tx store.Tx, now time.Time) error {
 			_, err := hardware.AttachForeign(tx, now, "node-2", hardware.Pick(hardware.GPU, "L40S"), time.Minute)
 
 			return err
@@ -289,7 +289,7 @@ func TestApply_oneAtATime(t *testing.T) {
 			t.Errorf("refused with %v", got)
 		}
 
-		r.do(func(tx store.Tx, _ time.Time) error {
+		r.Change(func(tx store.Tx, _ time.Time) error {
 			all, err := hardware.Effects(tx)
 			if len(all) != 5 || all[1].Kind != hardware.KindRefused || all[1].Machine != "node-1" {
 				t.Errorf("effects %v", all)
@@ -316,8 +316,8 @@ func TestApply_suspended(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, face.CDIM{})
-				d := r.gpus("A100")[0]
-				r.do(func(tx store.Tx, _ time.Time) error { return nec.Arm(tx, nec.Outcome{Status: nec.Suspended}) })
+				d := r.GPUs("A100")[0]
+				r.Change(func(tx store.Tx, _ time.Time) error { return nec.Arm(tx, nec.Outcome{Status: nec.Suspended}) })
 
 				job := r.order("connect", machine.ID(0), d.ID)
 				time.Sleep(time.Hour)
@@ -326,7 +326,7 @@ func TestApply_suspended(t *testing.T) {
 					t.Errorf("the job is %v", got)
 				}
 
-				order := orderBody("connect", machine.ID(1), r.gpus("A100")[1].ID)
+				order := orderBody("connect", machine.ID(1), r.GPUs("A100")[1].ID)
 				got := r.ask(http.StatusConflict, http.MethodPost, "/layout-apply", order)
 
 				if got["code"] != "E40027" || !strings.Contains(text(got, "message"), job) {
@@ -368,7 +368,7 @@ func TestApply_canceled(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, face.CDIM{})
-				gpus, id := r.gpus("A100"), machine.ID(0)
+				gpus, id := r.GPUs("A100"), machine.ID(0)
 
 				job := text(r.ask(http.StatusAccepted, http.MethodPost, "/layout-apply", `{"procedures":[
 					{"operationID":1,"operation":"connect","targetCPUID":"`+id+`","targetDeviceID":"`+gpus[0].ID+`","dependencies":[]},
@@ -406,7 +406,7 @@ func TestProduct(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.CDIM{Product: true, NoUUID: true})
-		d, id := r.gpus("A100")[0], machine.ID(2)
+		d, id := r.GPUs("A100")[0], machine.ID(2)
 
 		var source, destination string
 
@@ -458,7 +458,7 @@ func TestBareMachines_areNoNodes(t *testing.T) {
 			t.Errorf("the CPU is %v", cpu)
 		}
 
-		r.order("connect", machine.ID(0), r.gpus("A100")[0].ID)
+		r.order("connect", machine.ID(0), r.GPUs("A100")[0].ID)
 		time.Sleep(time.Minute)
 
 		if n := r.get("/nodes/" + machine.ID(0)); len(items(n["resources"])) != 2 {

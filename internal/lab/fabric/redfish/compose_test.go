@@ -20,7 +20,7 @@ func TestActions_addAndRemove(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.Redfish{})
-		d, block := r.gpus("L40S")[0], blocks+"/"+r.gpus("L40S")[0].ID
+		d, block := r.GPUs("L40S")[0], blocks+"/"+r.GPUs("L40S")[0].ID
 
 		added := r.act(http.StatusAccepted, "AddResourceBlock", 1, block)
 		monitor := added.header.Get("Location")
@@ -65,7 +65,7 @@ func TestActions_addAndRemove(t *testing.T) {
 			t.Errorf("the system has %v, the block is %s", all, r.state(d))
 		}
 
-		r.change(func(tx store.Tx, _ time.Time) error {
+		r.Change(func(tx store.Tx, _ time.Time) error {
 			all, err := hardware.Effects(tx)
 			if len(all) != 2 || len(hardware.Overlaps(all)) != 0 {
 				t.Errorf("effects %v", all)
@@ -80,7 +80,7 @@ func TestActions_refusals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.Redfish{})
-		gpus := r.gpus("A100")
+		gpus := r.GPUs("A100")
 		one, two := blocks+"/"+gpus[0].ID, blocks+"/"+gpus[1].ID
 		add := system(0) + "/Actions/ComputerSystem.AddResourceBlock"
 
@@ -128,8 +128,8 @@ func TestActions_failures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.Redfish{})
-		d := r.gpus("A100")[0]
-		r.set(d.ID, func(d *hardware.Device) { d.FailAdd = "no link" })
+		d := r.GPUs("A100")[0]
+		r.Set(d.ID, func(d *hardware.Device) { d.FailAdd = "no link" })
 
 		added := r.act(http.StatusAccepted, "AddResourceBlock", 0, blocks+"/"+d.ID)
 		time.Sleep(time.Minute)
@@ -155,7 +155,7 @@ func TestWithoutTasks_theAnswerWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.Redfish{NoTasks: true})
-		d := r.gpus("A100")[0]
+		d := r.GPUs("A100")[0]
 		start := time.Now()
 
 		r.act(http.StatusNoContent, "AddResourceBlock", 0, blocks+"/"+d.ID)
@@ -165,7 +165,7 @@ func TestWithoutTasks_theAnswerWaits(t *testing.T) {
 		}
 
 		instant := newRig(t, face.Redfish{})
-		instant.env.Hardware.AddTime = 0
+		instant.Env.Hardware.AddTime = 0
 		instant.act(http.StatusNoContent, "AddResourceBlock", 0, blocks+"/"+d.ID)
 	})
 }
@@ -174,7 +174,7 @@ func TestLinks_insteadOfActions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.Redfish{NoActions: true, NeedETag: true})
-		gpus := r.gpus("A100")
+		gpus := r.GPUs("A100")
 		doc := r.get(system(2))
 		have := links(doc, "Links", "ResourceBlocks")
 
@@ -221,7 +221,7 @@ func TestLinks_insteadOfActions(t *testing.T) {
 			t.Errorf("in the end the system has %v", got)
 		}
 
-		r.env.Tune(func(t *face.Tuning) { t.Redfish.NoLinks = true })
+		r.Env.Tune(func(t *face.Tuning) { t.Redfish.NoLinks = true })
 		r.ask(http.StatusBadRequest, http.MethodPatch, system(2), linksBody("ResourceBlocks", want), "If-Match", "*")
 	})
 }
@@ -230,7 +230,7 @@ func TestBlocks_reserved(t *testing.T) {
 	t.Parallel()
 
 	r := newRig(t, face.Redfish{})
-	block := blocks + "/" + r.gpus("A100")[0].ID
+	block := blocks + "/" + r.GPUs("A100")[0].ID
 	etag := text(r.get(block), "@odata.etag")
 
 	r.ask(http.StatusNoContent, http.MethodPatch, block, `{"CompositionStatus":{"Reserved":true}}`, "If-Match", etag)
@@ -252,7 +252,7 @@ func TestZones(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, face.Redfish{Zones: true})
-		gpus := r.gpus("A100")
+		gpus := r.GPUs("A100")
 		fabric := v1 + "/Fabrics/PCIe-1"
 		zone, end := fabric+"/Zones/node-1", fabric+"/Endpoints/"
 
@@ -300,11 +300,11 @@ func TestZones(t *testing.T) {
 		}
 
 		// what cannot be attached is free again
-		r.set(gpus[1].ID, func(d *hardware.Device) { d.FailAdd = "no link" })
+		r.Set(gpus[1].ID, func(d *hardware.Device) { d.FailAdd = "no link" })
 		r.ask(http.StatusOK, http.MethodPatch, zone, linksBody("Endpoints", append(slices.Clone(own), end+gpus[1].ID)), "If-Match", "*")
 		time.Sleep(time.Minute)
 
-		if d := r.gpus("A100")[1]; !d.Free() {
+		if d := r.GPUs("A100")[1]; !d.Free() {
 			t.Errorf("the device is %+v", d)
 		}
 	})
@@ -314,9 +314,9 @@ func TestTwoSwitches_shareNothing(t *testing.T) {
 	t.Parallel()
 
 	r := newRig(t, face.Redfish{})
-	r.env.Hardware.Fabrics = 2
+	r.Env.Hardware.Fabrics = 2
 
-	for _, d := range append(r.gpus("A100"), r.gpus("L40S")...) {
+	for _, d := range append(r.GPUs("A100"), r.GPUs("L40S")...) {
 		want := http.StatusAccepted
 		if d.Fabric != 0 {
 			want = http.StatusBadRequest
@@ -343,7 +343,7 @@ func FuzzBodies(f *testing.F) {
 
 	f.Fuzz(func(t *testing.T, body string, which uint8) {
 		r := newRig(t, face.Redfish{Zones: which%5 == 2})
-		d := r.gpus("A100")[0]
+		d := r.GPUs("A100")[0]
 
 		targets := []struct{ method, path string }{
 			{http.MethodPost, system(0) + "/Actions/ComputerSystem.AddResourceBlock"},

@@ -107,7 +107,7 @@ func TestBlocks_showTheDevice(t *testing.T) {
 	t.Parallel()
 
 	r := newRig(t, face.Redfish{})
-	d, cxl := r.gpus("A100")[1], r.gpus("CXL-64G")[0]
+	d, cxl := r.GPUs("A100")[1], r.GPUs("CXL-64G")[0]
 
 	block := r.get(blocks + "/" + d.ID)
 	if text(block, "CompositionStatus", "CompositionState") != "Unused" || block["Pool"] != "Free" ||
@@ -125,7 +125,7 @@ func TestBlocks_showTheDevice(t *testing.T) {
 	}
 
 	for status, want := range map[string]any{"0": "OK", "1": "Warning", "2": "Critical", "": nil, "9": nil} {
-		r.set(d.ID, func(d *hardware.Device) { d.OpStatus = status })
+		r.Set(d.ID, func(d *hardware.Device) { d.OpStatus = status })
 
 		if got := value(r.get(blocks+"/"+d.ID), "Status", "Health"); got != want {
 			t.Errorf("with the status %q the health is %v", status, got)
@@ -185,7 +185,7 @@ func TestCollections_pagesAndExpansion(t *testing.T) {
 		r.ask(status, http.MethodGet, v1+"/Systems?"+query, "")
 	}
 
-	r.env.Tune(func(t *face.Tuning) { t.Redfish.NoExpand = true })
+	r.Env.Tune(func(t *face.Tuning) { t.Redfish.NoExpand = true })
 	r.ask(http.StatusNotImplemented, http.MethodGet, v1+"/Systems?$expand=.", "")
 }
 
@@ -224,10 +224,10 @@ func TestSessions(t *testing.T) {
 		r.ask(http.StatusUnauthorized, http.MethodGet, v1+"/Systems", "", "X-Auth-Token", key)
 
 		key, _ = login()
-		r.change(func(tx store.Tx, _ time.Time) error { return redfish.EndSessions(tx) })
+		r.Change(func(tx store.Tx, _ time.Time) error { return redfish.EndSessions(tx) })
 		r.ask(http.StatusUnauthorized, http.MethodGet, v1+"/Systems", "", "X-Auth-Token", key)
 
-		r.env.Tune(func(t *face.Tuning) { t.Redfish.NoLogin = true })
+		r.Env.Tune(func(t *face.Tuning) { t.Redfish.NoLogin = true })
 		r.ask(http.StatusOK, http.MethodGet, v1+"/Systems", "", none...)
 	})
 }

@@ -9,14 +9,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/face"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/face/facetest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/redfish"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/token"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/store"
 )
 
 const (
@@ -28,25 +27,17 @@ type obj = map[string]any
 
 // rig is a service of three machines, two A100 and two L40S.
 type rig struct {
-	testing.TB
+	facetest.Bench
 
-	env *face.Env
-	h   http.Handler
+	h http.Handler
 }
 
 func newRig(tb testing.TB, o face.Redfish) *rig {
 	tb.Helper()
 
-	env := &face.Env{
-		Store: store.New(""), Machines: machine.Options{Count: 3},
-		Hardware: hardware.Options{
-			GPUs: map[string]int{"A100": 2, "L40S": 2}, CXL: map[string]int{"CXL-64G": 1},
-			AddTime: 10 * time.Second, RemoveTime: 5 * time.Second,
-		},
-	}
-	env.Tune(func(t *face.Tuning) { t.Redfish = o })
+	b := facetest.New(tb, func(t *face.Tuning) { t.Redfish = o })
 
-	return &rig{TB: tb, env: env, h: redfish.New(env)}
+	return &rig{Bench: b, h: redfish.New(b.Env)}
 }
 
 // reply is what came back.
@@ -99,46 +90,6 @@ func (r *rig) get(path string) obj {
 	r.Helper()
 
 	return r.ask(http.StatusOK, http.MethodGet, path, "").doc
-}
-
-// gpus are the devices of a model, by index.
-func (r *rig) gpus(model string) (out []hardware.Device) {
-	r.Helper()
-	r.change(func(tx store.Tx, now time.Time) error {
-		all, err := hardware.All(tx, now)
-		for _, d := range all {
-			if d.Model == model {
-				out = append(out, d)
-			}
-		}
-
-		return err
-	})
-
-	return out
-}
-
-func (r *rig) change(f func(store.Tx, time.Time) error) {
-	r.Helper()
-
-	if err := r.env.Update(f); err != nil {
-		r.Fatal(err)
-	}
-}
-
-// set changes a device.
-func (r *rig) set(id string, change func(*hardware.Device)) {
-	r.Helper()
-	r.change(func(tx store.Tx, now time.Time) error {
-		d, _, err := hardware.Load(tx, now, id)
-		if err != nil {
-			return err
-		}
-
-		change(&d)
-
-		return hardware.Save(tx, d)
-	})
 }
 
 // act does an action of a system with a block.
