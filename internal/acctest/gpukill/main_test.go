@@ -37,17 +37,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// missing skips a test on a desk, and fails it in continuous integration.
-func missing(t *testing.T, why string) {
-	t.Helper()
-
-	if os.Getenv("CI") == "true" && !testing.Short() {
-		t.Fatalf("missing part: %s", why)
-	}
-
-	t.Skipf("missing part: %s", why)
-}
-
 // long skips a test in the short run.
 func long(t *testing.T) {
 	t.Helper()
@@ -126,7 +115,7 @@ func terraform(t *testing.T) string {
 
 	cli, err := exec.LookPath(name)
 	if err != nil {
-		missing(t, err.Error())
+		acctest.Missing(t, err.Error())
 	}
 
 	return cli

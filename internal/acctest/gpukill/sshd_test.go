@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
 )
@@ -64,12 +65,12 @@ func newHost(t *testing.T, f *far) *host {
 
 	for _, program := range []string{"/usr/sbin/sshd", "/usr/bin/unshare", "/usr/bin/sudo"} {
 		if _, err := os.Stat(program); err != nil {
-			missing(t, program+" (Debian: openssh-server, util-linux, sudo)")
+			acctest.Missing(t, program+" (Debian: openssh-server, util-linux, sudo)")
 		}
 	}
 
 	if os.Getuid() != 0 || exec.CommandContext(t.Context(), "unshare", "-m", "true").Run() != nil {
-		missing(t, "root who may make a mount namespace")
+		acctest.Missing(t, "root who may make a mount namespace")
 	}
 
 	h := &host{dir: t.TempDir(), port: freePort(t), log: &output{}}

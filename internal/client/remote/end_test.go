@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 )
 
@@ -31,7 +32,7 @@ func shells(t *testing.T, f func(t *testing.T, h remote.Host)) {
 			t.Parallel()
 
 			if _, err := os.Stat(shell); err != nil {
-				missing(t, shell)
+				acctest.Missing(t, shell)
 			}
 
 			s := sshd(t, shell)
@@ -127,7 +128,7 @@ func TestRun_endsWithoutSetsid(t *testing.T) {
 	for _, tool := range []string{"cat", "env", "grep", "head", "sleep", "tr"} {
 		path, err := exec.LookPath(tool)
 		if err != nil {
-			missing(t, tool)
+			acctest.Missing(t, tool)
 		}
 
 		if err := os.Symlink(path, filepath.Join(bin, tool)); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 )
 
@@ -154,7 +155,7 @@ func TestLogin_anAgent(t *testing.T) {
 
 	cmd := exec.CommandContext(t.Context(), "ssh-agent", "-D", "-a", socket)
 	if err := cmd.Start(); err != nil {
-		missing(t, "ssh-agent (Debian: openssh-client)")
+		acctest.Missing(t, "ssh-agent (Debian: openssh-client)")
 	}
 
 	t.Cleanup(func() {

@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 )
 
@@ -47,17 +48,6 @@ const (
 	shadow = "$6$metal3test$ZlX/jzl6verX05ktcZ3Sz08hu3KdjYiymkeB/FyWPI3UKbKephkqKI0/pHfZPyZxwyD4DdyGyd1wlGFFl3Ygd/"
 )
 
-// missing skips a test on a desk, and fails it in continuous integration.
-func missing(t *testing.T, why string) {
-	t.Helper()
-
-	if os.Getenv("CI") == "true" && !testing.Short() {
-		t.Fatalf("missing part: %s", why)
-	}
-
-	t.Skipf("missing part: %s", why)
-}
-
 // sshd starts a server; it ends with the test. /bin/sh may be another shell there.
 func sshd(t *testing.T, shell ...string) *server {
 	t.Helper()
@@ -68,12 +58,12 @@ func sshd(t *testing.T, shell ...string) *server {
 
 	for _, program := range []string{"/usr/sbin/sshd", "/usr/bin/unshare", "/usr/bin/sudo"} {
 		if _, err := os.Stat(program); err != nil {
-			missing(t, program+" (Debian: openssh-server, util-linux, sudo)")
+			acctest.Missing(t, program+" (Debian: openssh-server, util-linux, sudo)")
 		}
 	}
 
 	if os.Getuid() != 0 || exec.CommandContext(t.Context(), "unshare", "-m", "true").Run() != nil {
-		missing(t, "root who may make a mount namespace")
+		acctest.Missing(t, "root who may make a mount namespace")
 	}
 
 	s := &server{t: t, dir: t.TempDir(), port: freePort(t), log: &locked{}, shell: strings.Join(shell, "")}
