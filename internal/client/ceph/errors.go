@@ -1,0 +1,65 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ceph
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The kinds of failure that a caller can tell apart with errors.Is.
+var (
+	// ErrNoQuorum says that no monitor answered in time: none is reached, or there is no quorum.
+	ErrNoQuorum = errors.New("no monitor answers")
+	// ErrNoManager says that the command needs an active manager, and there is none.
+	ErrNoManager = errors.New("no active manager")
+	// ErrNoLibrados says that the host has no librados for its Python: the cli transport serves.
+	ErrNoLibrados = errors.New("the host has no Python librados")
+	// ErrNoTool says that the host has no ceph command.
+	ErrNoTool = errors.New("the host has no ceph command")
+	// ErrAnswer says that an answer cannot be read.
+	ErrAnswer = errors.New("unreadable answer of Ceph")
+	// ErrLost says that the session broke: whether the command was done is not known.
+	ErrLost = errors.New("session with the cluster lost")
+
+	ErrNotFound   = &Error{Code: -2}   // ENOENT
+	ErrPermission = &Error{Code: -13}  // EACCES: the key is not taken
+	ErrBusy       = &Error{Code: -16}  // EBUSY: not now
+	ErrExists     = &Error{Code: -17}  // EEXIST
+	ErrInvalid    = &Error{Code: -22}  // EINVAL
+	ErrTimedOut   = &Error{Code: -110} // ETIMEDOUT
+)
+
+// Error is an answer of Ceph that says no.
+type Error struct {
+	Code    int    // the negative errno, as librados gives it
+	Status  string // Ceph's words
+	Command string // the prefix of the command, such as "osd ok-to-stop"
+	Out     []byte // what was answered all the same: ok-to-stop says why in JSON
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	words := e.Status
+	if words == "" {
+		words = errnoText(e.Code)
+	}
+
+	if e.Command == "" {
+		return words
+	}
+
+	return fmt.Sprintf("ceph %s: %s", e.Command, words)
+}
+
+// ErrorCode returns the negative errno, as go-ceph's errors do.
+func (e *Error) ErrorCode() int { return e.Code }
+
+// Is compares by the code alone, so that errors.Is(err, ErrBusy) holds for every EBUSY.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error) //nolint:errorlint // errors.Is unwraps; this compares one link
+	return ok && t.Code == e.Code && t.Command == ""
+}
+
+func errnoText(code int) string { return fmt.Sprintf("errno %d", -code) }
