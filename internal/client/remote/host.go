@@ -173,3 +173,8 @@ func cancelled(ctx context.Context) error {
 
 	return cause
 }
+
+// Open implements [Host].
+func (*host) Open(context.Context, Command) (Session, error) {
+	return nil, fmt.Errorf("%w: no sessions yet", ErrConfig)
+}

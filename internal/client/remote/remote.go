@@ -10,6 +10,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"time"
@@ -89,6 +90,19 @@ type Command struct {
 	Limit time.Duration
 	// MaxOutput bounds standard output and error each; 0 means 8 MiB.
 	MaxOutput int
+	// Detach starts a daemon: the program gets a session of its own and none of our
+	// descriptors, and what it leaves behind is not ended with the command, nor with this
+	// process or its terminal. The result is that of the program that was started, which ends
+	// once the daemon is on its way.
+	Detach bool
+}
+
+// Session is a program on a host that is spoken to while it runs. Read gives its standard
+// output, Write its standard input.
+type Session interface {
+	io.ReadWriteCloser // Close ends the program with all that it started
+	// Stderr returns the last part of its standard error so far.
+	Stderr() string
 }
 
 // Result is what a command left. An exit status other than 0 is no error: it is a fact.
@@ -105,6 +119,9 @@ type Host interface {
 	Name() string
 	// Run runs one command to its end. The error says that there is no result to rely on.
 	Run(ctx context.Context, cmd Command) (Result, error)
+	// Open starts a program that is spoken to while it runs. The context bounds the start and the
+	// session; Command.Stdin is written first, Limit does not count.
+	Open(ctx context.Context, cmd Command) (Session, error)
 	// ReadFile reads a whole file of at most 64 MiB.
 	ReadFile(ctx context.Context, path string) ([]byte, error)
 	// WriteFile replaces a file in one step (write beside it, sync, rename), with owner
