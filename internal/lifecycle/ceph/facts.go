@@ -107,7 +107,18 @@ type Identity struct {
 	AdminKey  Secret `json:"admin_key"`
 	// LastMon is the highest letter that a monitor ever had, as a number: letters are never used again.
 	LastMon int `json:"last_mon"`
+	// First are the monitors of the first monmap: id to host. They are chosen once, so that a
+	// creation that was cut off goes on with the same.
+	First map[string]MonPlace `json:"first,omitempty"`
+	// Established says that the first monitors have been in quorum together: from then on the
+	// monmap says which there are.
+	Established bool `json:"established,omitempty"`
 	// Dashboard is the password of the dashboard's admin, where we made it.
 	Dashboard Secret `json:"dashboard_password,omitempty"`
-	Phase     string `json:"phase,omitempty"`
+}
+
+// MonPlace is where a monitor of the first monmap is.
+type MonPlace struct {
+	Host string `json:"host"`
+	Addr string `json:"addr"` // [v2:…,v1:…]
 }

@@ -30,6 +30,9 @@ type Wanted struct {
 	FSID  string // wanted; empty: made once
 	Dir   string // data_dir
 	Hosts []HostSpec
+	// Former are hosts of an earlier apply that are no longer configured: daemons of ours are
+	// taken from them, nothing else.
+	Former []HostSpec
 
 	Version          string // a constraint such as ">= 16.2, < 21"; empty: none
 	AllowUnsupported bool
