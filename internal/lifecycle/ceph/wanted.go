@@ -50,6 +50,16 @@ type Wanted struct {
 	Takeover     Takeover
 	Dashboard    Dashboard
 	Ready        ReadySpec
+	External     *External // nil: a cluster of our own
+}
+
+// External is a cluster that somebody else runs: no daemon of it is made, changed or ended. The
+// host reaches it with what is written below data_dir.
+type External struct {
+	FSID    string
+	MonHost string // mon_host
+	User    string // client.admin
+	Key     Secret // empty: the one that an earlier apply left on the host counts
 }
 
 // HostSpec is a host of the cluster. Its name is what uname -n says, and its CRUSH host.
