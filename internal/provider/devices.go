@@ -98,9 +98,11 @@ func tracedFabric(ctx context.Context, method, url string, status int, elapsed t
 	})
 }
 
-// close ends the sessions with the fabric manager and the connections to machines. What it
+// close ends the sessions with the fabric manager and with Ceph clusters, and the connections to machines. What it
 // cannot end ends by itself on the far side.
 func (s *services) close(ctx context.Context) {
+	s.ceph.close()
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 

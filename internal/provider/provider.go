@@ -31,6 +31,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/ephemerals/fabrictoken"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/functions"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
@@ -62,6 +63,7 @@ type options struct {
 	desk      *device.Desk
 	lab       *lab.Lab
 	node      func(cfg remote.Config, deviceType string) device.Node
+	cephHost  func(cfg remote.Config) ceph.Host
 	env       func(string) string
 }
 

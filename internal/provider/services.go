@@ -36,6 +36,7 @@ type services struct {
 	desk  *device.Desk
 	nodes *remote.Pool
 	lab   *lab.Lab // nil: none, or not needed yet
+	ceph  cephSessions
 
 	hostKeys string // of the lab's machines
 }

@@ -1,0 +1,180 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/onhost"
+)
+
+// WithCephHost gives rooms hosts of Ceph clusters of another kind than those over SSH.
+func WithCephHost(host func(cfg remote.Config) ceph.Host) Option {
+	return func(o *options) { o.cephHost = host }
+}
+
+// cephSessions are the open sessions with Ceph clusters: one a cluster, for all rooms.
+type cephSessions struct {
+	mu  sync.Mutex
+	all map[string]*cephSession
+}
+
+// cephSession is the session with one cluster, once there is one.
+type cephSession struct {
+	busy chan struct{} // holds a token while somebody opens or closes
+	open *ceph.Session
+	fsid string
+}
+
+// Ceph reaches a cluster by its id: through the hosts that the id names, with the provider's
+// ssh block, or through the one host of a connection. Rooms share one session with a cluster; it
+// ends with the process.
+func (s *services) Ceph(ctx context.Context, id string, connection *remote.Config) (*ceph.Reach, error) {
+	loc, err := ceph.ParseClusterID(id)
+	if err != nil {
+		return nil, err
+	}
+
+	hosts, err := s.cephHosts(ctx, loc, connection)
+	if err != nil {
+		return nil, err
+	}
+
+	entry := s.ceph.of(loc, connection)
+
+	select {
+	case entry.busy <- struct{}{}:
+		defer func() { <-entry.busy }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("reach cluster %s: %w", loc, context.Cause(ctx))
+	}
+
+	if entry.open != nil && !entry.open.Lost() {
+		loc.FSID = entry.fsid
+
+		return entry.open.Reach(loc, hosts), nil
+	}
+
+	entry.close()
+
+	reach, err := ceph.Open(ctx, loc, hosts)
+	if err != nil {
+		return nil, err
+	}
+
+	entry.open, entry.fsid = reach.Session, reach.Location.FSID
+
+	return reach, nil
+}
+
+// CephHost returns what is done on a host of a Ceph cluster, over the connection that all
+// rooms share. It connects at the first need.
+func (s *services) CephHost(ctx context.Context, cfg remote.Config) (ceph.Host, error) {
+	if s.options.cephHost != nil {
+		return s.options.cephHost(cfg), nil
+	}
+
+	pool, _, err := s.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	host, err := pool.Host(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connection to %s: %w", cmp.Or(cfg.Host, "this machine"), err)
+	}
+
+	h, ok := any(onhost.New(host)).(ceph.Host)
+	if !ok {
+		return nil, errors.New("this build can do nothing on hosts of Ceph clusters")
+	}
+
+	return h, nil
+}
+
+// of returns the entry of a cluster. Another way to the same cluster is another session: a
+// connection of its own may be there because the usual one does not work.
+func (c *cephSessions) of(loc ceph.Location, connection *remote.Config) *cephSession {
+	key := cmp.Or(loc.FSID, loc.String())
+	if connection != nil {
+		key += fmt.Sprintf(" %s %s@%s:%d", connection.Type, connection.User, connection.Host, connection.Port)
+	}
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.all == nil {
+		c.all = map[string]*cephSession{}
+	}
+
+	if c.all[key] == nil {
+		c.all[key] = &cephSession{busy: make(chan struct{}, 1)}
+	}
+
+	return c.all[key]
+}
+
+// close ends all sessions that nobody is opening just now.
+func (c *cephSessions) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	for _, entry := range c.all {
+		select {
+		case entry.busy <- struct{}{}:
+			entry.close()
+			<-entry.busy
+		default:
+		}
+	}
+}
+
+// close ends the session. The caller holds the token.
+func (c *cephSession) close() {
+	if c.open != nil {
+		_ = c.open.Close()
+		c.open = nil
+	}
+}
+
+// cephHosts are the hosts of a location, or the one that a connection leads to.
+func (s *services) cephHosts(ctx context.Context, loc ceph.Location, connection *remote.Config) ([]ceph.Host, error) {
+	if connection != nil {
+		h, err := s.CephHost(ctx, *connection)
+
+		return []ceph.Host{h}, err
+	}
+
+	defaults, err := s.SSHDefaults(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	hosts := make([]ceph.Host, 0, len(loc.Hosts))
+
+	for _, where := range loc.Hosts {
+		cfg := defaults
+		cfg.Type = remote.SSH
+		cfg.Host, cfg.Port = ceph.SplitHost(where)
+
+		if where == ceph.LocalHost {
+			cfg = remote.Config{Type: remote.Local}
+		}
+
+		h, err := s.CephHost(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+
+		hosts = append(hosts, h)
+	}
+
+	return hosts, nil
+}
