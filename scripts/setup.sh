@@ -4,6 +4,8 @@
 #   setup.sh cli        terraform or tofu; where there is neither, tofu is built once
 #   setup.sh ironic     packages and Debian roots for the real Ironic, IPMI simulators
 #   setup.sh ssh        an SSH server (not started) and sudo, for the tests of remote hosts
+#   setup.sh ceph       Ceph's daemons and tools (not started), and librados to link with
+#   setup.sh ceph18     a Debian root with a newer Ceph, for hosts that are upgraded
 #   setup.sh lint       the linter, once
 #   setup.sh            all of it
 #
@@ -45,14 +47,34 @@ setup_ssh() {
 	RUNLEVEL=1 install_packages openssh-server openssh-client sudo
 }
 
+# Ceph of this machine's distribution: tests start daemons of their own. udev names
+# disks, and iproute2, openssh-server and util-linux make hosts (scripts/lab/ceph-hosts.sh).
+setup_ceph() {
+	if ! is_root && ! { have ceph-mon && have ceph-mgr && have ceph-osd; }; then
+		say "without root no Ceph can be installed here: tests that need its daemons are skipped"
+		return
+	fi
+	! is_root || RUNLEVEL=1 install_packages ceph-mon ceph-mgr ceph-osd ceph-mds ceph-common python3-rados librados-dev gcc libc6-dev \
+		uuid-runtime iproute2 procps openssh-server openssh-client udev util-linux
+	say "$(ceph --version)"
+}
+
+setup_ceph18() {
+	if ! is_root; then
+		say "without root there is no second Ceph here: tests of upgrades are skipped"
+		return
+	fi
+	timed "root of the newer Ceph" -- "$top/scripts/lab/ceph-root.sh" >/dev/null
+}
+
 setup_lint() { "$top/scripts/tool.sh" golangci-lint >/dev/null; }
 
-[ $# -gt 0 ] || set -- cli ironic ssh lint
+[ $# -gt 0 ] || set -- cli ironic ssh ceph ceph18 lint
 for what in "$@"; do
 	case $what in
-	cli | ironic | ssh | lint) "setup_$what" ;;
+	cli | ironic | ssh | ceph | ceph18 | lint) "setup_$what" ;;
 	*)
-		sed -n '2,11p' "$0"
+		sed -n '2,13p' "$0"
 		exit 2
 		;;
 	esac
