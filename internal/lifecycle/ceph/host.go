@@ -171,6 +171,9 @@ type Slot struct {
 	Serial string `json:"serial,omitempty"`
 	WWN    string `json:"wwn,omitempty"`
 	Link   string `json:"link,omitempty"` // /dev/disk/by-id/…
+	Was    string `json:"was,omitempty"`  // what the kernel called it when it was taken
+	// Volume is the logical volume on the device, of the backend lvm.
+	Volume string `json:"volume,omitempty"`
 	// Device is where it was found at the last look; empty: not there.
 	Device string `json:"-"`
 }
