@@ -1,0 +1,205 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package onhost
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+)
+
+// daemonID is what the id of a daemon looks like: it becomes a name of files and of units.
+var daemonID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+var daemonTypes = []string{ceph.RoleMon, ceph.RoleMgr, ceph.RoleOSD, ceph.RoleMDS}
+
+// ours tells what on a host belongs to the cluster.
+type ours struct {
+	layout   ceph.Layout
+	fsid     string // empty: not known yet, so that nothing is ours
+	identity *ceph.Identity
+}
+
+// daemons notes folders, processes and units. A folder whose marker holds another fsid is no
+// daemon of ours, and is told with the leftovers.
+func (o ours) daemons(section []byte, f *ceph.Facts) {
+	all := map[ceph.Daemon]*ceph.DaemonFacts{}
+	get := func(d ceph.Daemon) *ceph.DaemonFacts {
+		if all[d] == nil {
+			all[d] = &ceph.DaemonFacts{Daemon: d}
+		}
+
+		return all[d]
+	}
+
+	for word, rest := range facts(section) {
+		d, more, ok := daemonOf(rest)
+		if !ok {
+			continue
+		}
+
+		switch word {
+		case "folder":
+			if more == "-" || o.fsid != "" && more == o.fsid {
+				get(d).Made = more != "-"
+			}
+		case "run":
+			pid, age, _ := strings.Cut(more, " ")
+			if n, err := strconv.Atoi(pid); err == nil && n > 0 {
+				df := get(d)
+				df.Running, df.PID, df.Old = true, n, age == "old"
+			}
+		case "unit":
+			if more == "off" {
+				get(d).Stopped = true
+			}
+		case "say":
+			if df := all[d]; df != nil {
+				df.Words = strings.TrimSpace(df.Words + "\n" + words([]byte(more)))
+			}
+		}
+	}
+
+	for _, df := range all {
+		f.Daemons = append(f.Daemons, *df)
+	}
+
+	slices.SortFunc(f.Daemons, func(a, b ceph.DaemonFacts) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// daemonOf reads "mon a rest".
+func daemonOf(s string) (d ceph.Daemon, rest string, ok bool) {
+	d.Type, s, _ = strings.Cut(s, " ")
+	d.ID, rest, _ = strings.Cut(s, " ")
+
+	return d, strings.TrimSpace(rest), slices.Contains(daemonTypes, d.Type) && daemonID.MatchString(d.ID)
+}
+
+// leftovers notes what of others is where the cluster is, or is to be.
+func (o ours) leftovers(s sections, f *ceph.Facts) {
+	if o.identity != nil && (o.identity.FSID != o.fsid || o.identity.Name != o.layout.Name) {
+		f.Leftovers = append(f.Leftovers, ceph.Leftover{
+			Path: o.layout.IdentityFile(), FSID: o.identity.FSID, What: "identity of the cluster " + strconv.Quote(o.identity.Name),
+		})
+	}
+
+	for word, rest := range facts(s["host"]) {
+		if fsid := strings.Trim(rest, `"' `); word == "fsid" && fsid != o.fsid {
+			f.Leftovers = append(f.Leftovers, ceph.Leftover{Path: o.layout.Conf(), FSID: fsid, What: "configuration"})
+		}
+	}
+
+	marks := map[ceph.Daemon]string{}
+
+	for word, rest := range facts(s["daemons"]) {
+		if d, mark, ok := anyDaemon(rest); ok && word == "folder" {
+			marks[d] = mark
+			if mark != "-" && mark != "?" && mark != o.fsid {
+				f.Leftovers = append(f.Leftovers, o.leftover(d, mark))
+			}
+		}
+	}
+
+	for word, rest := range facts(s["preflight"]) {
+		d, value, ok := anyDaemon(rest)
+		if mark := marks[d]; !ok || mark != "-" && mark != "?" {
+			continue
+		}
+
+		switch word {
+		case "store":
+			if !o.hasKey(value) {
+				f.Leftovers = append(f.Leftovers, o.leftover(d, ""))
+			}
+		case "cephfsid":
+			if value != o.fsid {
+				f.Leftovers = append(f.Leftovers, o.leftover(d, value))
+			}
+		case "holds":
+			f.Leftovers = append(f.Leftovers, o.leftover(d, ""))
+		}
+	}
+}
+
+// anyDaemon is daemonOf for folders that others named.
+func anyDaemon(s string) (d ceph.Daemon, rest string, ok bool) {
+	d.Type, s, _ = strings.Cut(s, " ")
+	d.ID, rest, _ = strings.Cut(s, " ")
+
+	return d, strings.TrimSpace(rest), slices.Contains(daemonTypes, d.Type) && d.ID != ""
+}
+
+func (o ours) leftover(d ceph.Daemon, fsid string) ceph.Leftover {
+	what := map[string]string{ceph.RoleMon: "monitor's store", ceph.RoleOSD: "OSD's folder", ceph.RoleMgr: "manager's folder", ceph.RoleMDS: "MDS's folder"}
+
+	return ceph.Leftover{Path: path.Join(o.layout.Dir, d.Type, d.ID), FSID: fsid, What: what[d.Type]}
+}
+
+// hasKey tells whether a checksum is that of the secret of our monitors.
+func (o ours) hasKey(sum string) bool {
+	if o.identity == nil || o.identity.FSID != o.fsid {
+		return false
+	}
+
+	ours := sha256.Sum256([]byte(o.identity.MonSecret))
+
+	return sum == hex.EncodeToString(ours[:])
+}
+
+// dfLine is the end of a line of df -Pk: total, used and free blocks, and how full in per cent.
+var dfLine = regexp.MustCompile(`\s(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})\s+\d+%\s`)
+
+func parsePreflight(section []byte, f *ceph.Facts) {
+	for word, rest := range facts(section) {
+		switch word {
+		case "program":
+			name, where, _ := strings.Cut(rest, " ")
+			if strings.HasPrefix(where, "/") {
+				if f.Programs == nil {
+					f.Programs = map[string]string{}
+				}
+
+				f.Programs[name] = where
+			}
+		case "version":
+			f.Version = rest
+		case "librados":
+			f.Librados = true
+		case "closed":
+			f.Closed = rest
+		case "df":
+			if m := dfLine.FindStringSubmatch(rest + " "); len(m) == 4 {
+				f.Total, f.Free = kilobytes(m[1]), kilobytes(m[3])
+			}
+		case "port":
+			if p, ok := parsePort(rest); ok {
+				f.Ports = append(f.Ports, p)
+			}
+		}
+	}
+}
+
+// parsePort reads "3300 4711 ours ceph-mon".
+func parsePort(s string) (ceph.PortUse, bool) {
+	w := strings.Fields(s)
+	if len(w) < 3 {
+		return ceph.PortUse{}, false
+	}
+
+	port, err := strconv.Atoi(w[0])
+
+	return ceph.PortUse{Port: port, Process: strings.Join(w[3:], " "), Ours: w[2] == "ours"}, err == nil
+}
+
+func kilobytes(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64) // the pattern lets digits through only
+
+	return n * 1024
+}

@@ -1,0 +1,133 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package onhost
+
+// scriptLook prints all that a look asks, in sections. Its parameters: 1 the cluster's folder,
+// 2 to 5 whether preflight, all devices, last words and the user ceph's view are asked (1 or 0),
+// 5 the daemons' user, 6 the ports, then the paths of devices.
+//
+// What belongs to whom is decided by who reads this, not here: the script knows no fsid.
+const scriptLook = `# metal3: ceph-look
+dir=$1 preflight=$2 devices=$3 logs=$4 user=$5 ports=$6
+shift 6
+PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin:/usr/local/bin
+now() { echo "$1 $(date +%s.%N)"; }
+echo '== clock'
+[ "$preflight" != 1 ] || now began
+` + lookHost + lookDaemons + `
+if [ "$preflight" = 1 ]; then
+` + lookPrograms + lookPlace + lookPorts + lookLeftovers + `
+fi
+echo '== slots'
+(
+:
+` + scriptSlots + `
+)
+echo '== disks'
+if [ "$devices" = 1 ] || [ $# -gt 0 ]; then (
+:
+` + scriptDisks + `
+); fi
+echo '== end'
+[ "$preflight" != 1 ] || now ended
+exit 0
+`
+
+// lookHost: who the host is, and the files of the cluster.
+//
+//	hostname h1
+//	os Debian GNU/Linux 12 (bookworm)
+//	root|cephuser|systemd
+//	conf|admin <hex SHA-256>
+//	fsid <what ceph.conf says>
+//
+// and a section "identity" with the file as it is.
+const lookHost = `
+echo '== host'
+echo "hostname $(uname -n)"
+sed -n 's/^PRETTY_NAME=/os /p' /etc/os-release 2>/dev/null | tr -d "\"'"
+[ "$(id -u)" != 0 ] || echo root
+! id ceph >/dev/null 2>&1 || echo cephuser
+systemd=
+if [ -d /run/systemd/system ]; then systemd=1; echo systemd; fi
+sum() { [ ! -f "$2" ] || { s=$(sha256sum <"$2") && echo "$1 ${s%% *}"; }; }
+sum conf "$dir/ceph.conf"
+sum admin "$dir/ceph.client.admin.keyring"
+[ ! -f "$dir/ceph.conf" ] || sed -n 's/^[[:space:]]*fsid[[:space:]]*=/fsid /p' "$dir/ceph.conf"
+echo '== identity'
+if [ -e "$dir/identity.json" ]; then cat "$dir/identity.json" 2>/dev/null || echo unreadable; fi
+echo
+`
+
+// lookDaemons: folders and processes of daemons.
+//
+//	folder mon a <what its marker holds: an fsid, "-" for no marker, "?" for an empty one>
+//	run mon a 4711 new|old
+//	unit mon a on|off
+//	say mon a <a line of its last words>
+//
+// A process counts by its command line, never by a file with its number: those lie. One in
+// another process namespace or below another root is not of this host's cluster.
+const lookDaemons = `
+echo '== daemons'
+` + findProcesses + `
+running=$(processes)
+[ -z "$running" ] || echo "$running"
+for type in mon mgr osd mds; do
+  for d in "$dir/$type"/*; do
+    [ -d "$d" ] || continue
+    id=${d##*/}
+    mark=-
+    if [ -e "$d/done" ]; then mark=; read -r mark x <"$d/done"; mark=${mark:-?}; fi
+    echo "folder $type $id $mark"
+    if [ "$logs" = 1 ]; then
+      case "$running
+" in *"run $type $id "*) ;; *)
+        tail -n 400 "$dir/log/$type.$id.log" 2>/dev/null | grep ' -1 ' | tail -n 3 | cut -c 1-300 | sed "s/^/say $type $id /" ;;
+      esac
+    fi
+  done
+done
+if [ -n "$systemd" ]; then
+  for u in /etc/systemd/system/metal3-ceph-*.service; do
+    [ -f "$u" ] && grep -qF -- "-c $dir/ceph.conf " "$u" || continue
+    n=${u##*/}; n=${n%.service}; id=${n##*.}; type=${n%.*}; type=${type##*-}
+    if [ -e "/etc/systemd/system/multi-user.target.wants/${u##*/}" ]; then echo "unit $type $id on"; else echo "unit $type $id off"; fi
+  done
+fi
+`
+
+// findProcesses is the shell function processes, which prints the daemons of the cluster in
+// $dir that run, one a line: "run mon a 4711 new". Also used alone.
+const findProcesses = `
+processes() {
+  here=$(readlink /proc/self/ns/pid 2>/dev/null)
+  for p in $(grep -lsF -- "$dir/ceph.conf" /proc/[0-9]*/cmdline); do
+    p=${p%/cmdline}
+    line=$(tr '\n\0' ' \n' <"$p/cmdline") 2>/dev/null || continue
+    prog= conf= id= next=
+    while IFS= read -r w; do
+      if [ -z "$prog" ]; then prog=${w##*/}; continue; fi
+      case $next in conf) conf=$w ;; id) id=$w ;; esac
+      case $next in conf|id) next=; continue ;; esac
+      case $w in
+        -c|--conf) next=conf ;; --conf=*) conf=${w#*=} ;;
+        -i|--id) next=id ;; --id=*) id=${w#*=} ;;
+      esac
+    done <<EOF
+$line
+EOF
+    [ "$conf" = "$dir/ceph.conf" ] && [ -n "$id" ] || continue
+    case $prog in ceph-mon|ceph-mgr|ceph-osd|ceph-mds) ;; *) continue ;; esac
+    ns=$(readlink "$p/ns/pid" 2>/dev/null)
+    [ -z "$ns" ] || [ "$ns" = "$here" ] || continue
+    [ ! -e "$p/root/." ] || [ "$p/root/." -ef /proc/self/root/. ] || continue
+    read -r stat <"$p/stat" || continue
+    case ${stat##*) } in Z*|X*) continue ;; esac
+    age=new
+    case $(readlink "$p/exe" 2>/dev/null) in *' (deleted)') age=old ;; esac
+    echo "run ${prog#ceph-} $id ${p#/proc/} $age"
+  done 2>/dev/null
+}
+`
