@@ -29,6 +29,9 @@ var (
 	ErrExists     = &Error{Code: -17}  // EEXIST
 	ErrInvalid    = &Error{Code: -22}  // EINVAL
 	ErrTimedOut   = &Error{Code: -110} // ETIMEDOUT
+
+	errAgain    = &Error{Code: -11} // EAGAIN: it is not known yet
+	errNotEmpty = &Error{Code: -39} // ENOTEMPTY
 )
 
 // Error is an answer of Ceph that says no.
@@ -62,4 +65,22 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code && t.Command == ""
 }
 
-func errnoText(code int) string { return fmt.Sprintf("errno %d", -code) }
+// errnos are the words for what librados and the daemons answer most; the numbers are Linux's,
+// whatever system this runs on.
+var errnos = map[int]string{
+	-1: "operation not permitted", -2: "no such entity", -4: "interrupted", -5: "input or output error",
+	-7: "argument list too long", -11: "not known yet, try again", -12: "out of memory", -13: "permission denied",
+	-16: "busy", -17: "it exists already", -19: "no such device", -20: "not a directory", -22: "invalid argument",
+	-28: "no space left", -30: "read-only", -32: "connection broken", -34: "out of range", -38: "not implemented",
+	-39: "not empty", -95: "not supported", -104: "connection reset", -107: "not connected",
+	-108: "the client was shut out", -110: "timed out", -111: "connection refused", -112: "host is down",
+	-113: "no route to host", -115: "in progress", -122: "quota exceeded", -125: "cancelled",
+}
+
+func errnoText(code int) string {
+	if words, ok := errnos[code]; ok {
+		return words
+	}
+
+	return fmt.Sprintf("errno %d", -code)
+}

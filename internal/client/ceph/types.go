@@ -38,7 +38,8 @@ type Health struct {
 type Check struct {
 	Severity string
 	Message  string
-	Muted    bool
+	Muted    bool     // shown, but no reason to wait
+	Detail   []string // of HealthDetail
 }
 
 // Quorum is the answer to "quorum_status".
@@ -158,4 +159,10 @@ type Module struct {
 	Name   string
 	CanRun bool
 	Error  string
+}
+
+// OSDUse is how much an OSD holds, in bytes.
+type OSDUse struct {
+	Total, Used, Available int64
+	PGs                    int
 }

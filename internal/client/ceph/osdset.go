@@ -1,0 +1,58 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ceph
+
+import "context"
+
+// OSDSet sets a flag of the whole map, such as noout.
+func (c *Cluster) OSDSet(ctx context.Context, flag string) error {
+	return c.tell(ctx, command{"prefix": "osd set", "key": flag})
+}
+
+// OSDUnset takes a flag of the whole map back.
+func (c *Cluster) OSDUnset(ctx context.Context, flag string) error {
+	return c.tell(ctx, command{"prefix": "osd unset", "key": flag})
+}
+
+// OSDSetGroup sets flags, separated by commas, for OSDs, CRUSH nodes or device classes.
+func (c *Cluster) OSDSetGroup(ctx context.Context, flags string, who ...string) error {
+	return c.tell(ctx, command{"prefix": "osd set-group", "flags": flags, "who": who})
+}
+
+// OSDUnsetGroup takes back what OSDSetGroup set.
+func (c *Cluster) OSDUnsetGroup(ctx context.Context, flags string, who ...string) error {
+	return c.tell(ctx, command{"prefix": "osd unset-group", "flags": flags, "who": who})
+}
+
+// OSDRequireRelease says that no OSD is older than a release. It cannot be taken back.
+func (c *Cluster) OSDRequireRelease(ctx context.Context, release string) error {
+	return c.tell(ctx, command{"prefix": "osd require-osd-release", "release": release})
+}
+
+// OSDMinCompat says that no client is older than a release.
+func (c *Cluster) OSDMinCompat(ctx context.Context, release string) error {
+	return c.tell(ctx, command{"prefix": "osd set-require-min-compat-client", "version": release})
+}
+
+// OSDRatios says how full OSDs may get, as parts of 1. A ratio of 0 is left alone.
+func (c *Cluster) OSDRatios(ctx context.Context, full, backfill, near float64) error {
+	for _, one := range []struct {
+		prefix string
+		ratio  float64
+	}{
+		{"osd set-full-ratio", full},
+		{"osd set-backfillfull-ratio", backfill},
+		{"osd set-nearfull-ratio", near},
+	} {
+		if one.ratio == 0 {
+			continue
+		}
+
+		if err := c.tell(ctx, command{"prefix": one.prefix, "ratio": decimal(one.ratio)}); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
