@@ -180,6 +180,7 @@ type Slot struct {
 
 // StartHow is what a daemon's start needs to know.
 type StartHow struct {
+	Addr          string  // of a monitor that is added
 	CrushLocation string  // "root=default rack=r1 host=h1", OSDs only
 	Weight        float64 // initial CRUSH weight, OSDs only
 	Slot          Slot    // OSDs only
