@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,15 @@ func (c Command) words() []string {
 	}
 
 	return append([]string{"/bin/sh", "-c", c.Script, "sh"}, c.Params...)
+}
+
+// program is what the wrapper runs.
+func (c Command) program() []string {
+	if c.Detach {
+		return c.detached()
+	}
+
+	return c.words()
 }
 
 // step names a command for people, without its arguments.
@@ -83,7 +93,7 @@ func (c Command) check() error {
 
 	length := 0
 
-	for _, w := range append(c.words(), c.Env...) {
+	for _, w := range slices.Concat(c.program(), c.Env) {
 		if strings.ContainsRune(w, 0) {
 			return fmt.Errorf("%w: %s: an argument contains a NUL byte", ErrConfig, c.step())
 		}
@@ -104,6 +114,15 @@ func argv(c Command, token string, sudo bool) []string {
 	all := append(environment(sudo), tokenName+"="+token)
 	all = append(all, c.Env...)
 	all = append(all, "/bin/sh", "-c", wrapper, wrapperName, token, strconv.Itoa(len(c.Stdin)))
+
+	return append(all, c.program()...)
+}
+
+// sessionArgv is what is run on the host for a program that is spoken to.
+func sessionArgv(c Command, token string, sudo bool) []string {
+	all := append(environment(sudo), tokenName+"="+token)
+	all = append(all, c.Env...)
+	all = append(all, "/bin/sh", "-c", sessionWrapper, sessionName, token)
 
 	return append(all, c.words()...)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,16 +20,41 @@ type link interface {
 	session(ctx context.Context) (session, error)
 	// spare is a session that waits for no other: the one which ends a command.
 	spare(ctx context.Context) (session, error)
+	// lasting is a session for one that is spoken to: such do not take the places of all others.
+	lasting(ctx context.Context) (session, error)
 	close() error
 }
 
 // session runs one command.
 type session interface {
-	// run returns when the command and its output have ended, or after close. The standard
-	// input stays open to the end.
-	run(argv []string, stdin []byte, stdout, stderr io.Writer) (exit int, err error)
+	// start begins the command. Its output goes to the writers until it ends, or until close.
+	start(argv []string, stdout, stderr io.Writer) (*program, error)
 	// close gives the session up, whatever runs in it.
 	close()
+}
+
+// program is a command that was begun.
+type program struct {
+	stdin io.WriteCloser
+	// wait returns when the command and its output have ended, or after the session's close.
+	// The standard input stays open to then.
+	wait func() (exit int, err error)
+}
+
+// play runs a command in a session to its end.
+func play(s session, argv []string, stdin []byte, stdout, stderr io.Writer) (int, error) {
+	p, err := s.start(argv, stdout, stderr)
+	if err != nil {
+		return 0, err
+	}
+
+	var fed sync.WaitGroup
+
+	// A command may end without having read all of its input: the error says nothing.
+	fed.Go(func() { _, _ = p.stdin.Write(stdin) })
+	defer fed.Wait()
+
+	return p.wait()
 }
 
 // host is a Host on a link.
@@ -93,7 +119,7 @@ func (h *host) run(ctx context.Context, cmd Command) (Result, error) {
 	end := make(chan ended, 1)
 
 	go func() {
-		exit, err := s.run(argv(cmd, token, h.sudo), cmd.Stdin, stdout, stderr)
+		exit, err := play(s, argv(cmd, token, h.sudo), cmd.Stdin, stdout, stderr)
 		end <- ended{exit, err}
 	}()
 
@@ -154,7 +180,7 @@ func (h *host) kill(ctx context.Context, token string) error {
 
 	out := newCapped(1 << 10)
 
-	switch exit, err := s.run(killArgv(token, h.sudo), nil, out, io.Discard); {
+	switch exit, err := play(s, killArgv(token, h.sudo), nil, out, io.Discard); {
 	case err != nil:
 		return fmt.Errorf("%w: %w", errMayRun, err)
 	case exit != 0 || strings.TrimSpace(string(out.bytes())) != "0":
@@ -172,9 +198,4 @@ func cancelled(ctx context.Context) error {
 	}
 
 	return cause
-}
-
-// Open implements [Host].
-func (*host) Open(context.Context, Command) (Session, error) {
-	return nil, fmt.Errorf("%w: no sessions yet", ErrConfig)
 }

@@ -12,7 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"sync"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -32,17 +32,22 @@ func newLocal(Config) (link, error) {
 
 func (*localLink) name() string { return "this machine" }
 
-func (l *localLink) session(context.Context) (session, error) {
+func (l *localLink) session(context.Context) (session, error) { return l.open(drainTime) }
+
+func (l *localLink) spare(context.Context) (session, error) { return l.open(drainTime) }
+
+// lasting is a session whose output waits for who reads it.
+func (l *localLink) lasting(context.Context) (session, error) { return l.open(0) }
+
+func (l *localLink) open(drain time.Duration) (session, error) {
 	if l.ctx.Err() != nil {
 		return nil, os.ErrClosed
 	}
 
 	ctx, stop := context.WithCancel(l.ctx)
 
-	return &localSession{ctx: ctx, stop: stop}, nil
+	return &localSession{ctx: ctx, stop: stop, drain: drain}, nil
 }
-
-func (l *localLink) spare(ctx context.Context) (session, error) { return l.session(ctx) }
 
 func (l *localLink) close() error {
 	l.stop()
@@ -51,8 +56,9 @@ func (l *localLink) close() error {
 }
 
 type localSession struct {
-	ctx  context.Context
-	stop context.CancelFunc
+	ctx   context.Context
+	stop  context.CancelFunc
+	drain time.Duration // 0: as long as it takes
 }
 
 func (s *localSession) close() { s.stop() }
@@ -61,41 +67,55 @@ func (s *localSession) close() { s.stop() }
 // behind may hold it open. It is also what a command gets that is given up.
 const drainTime = grace + 2*time.Second
 
-// run starts the command in a session of its own: Ctrl-C in a terminal does not reach it, and
+// start starts the command in a session of its own: Ctrl-C in a terminal does not reach it, and
 // it can be ended as a whole.
-func (s *localSession) run(argv []string, stdin []byte, stdout, stderr io.Writer) (int, error) {
+func (s *localSession) start(argv []string, stdout, stderr io.Writer) (*program, error) {
 	cmd := exec.CommandContext(s.ctx, argv[0], argv[1:]...) //nolint:gosec // to run commands is what this is for
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.WaitDelay = drainTime
+	cmd.WaitDelay = s.drain
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return 0, fmt.Errorf("start: %w", err)
+		return nil, fmt.Errorf("start: %w", err)
 	}
 
 	// The wrapper takes the end of its input for the end of us, and ends all that it started.
 	cmd.Cancel = in.Close
 
+	keepDescriptors()
+
 	if err := cmd.Start(); err != nil {
 		_ = in.Close()
 
-		return 0, fmt.Errorf("start: %w", err)
+		return nil, fmt.Errorf("start: %w", err)
 	}
 
-	var fed sync.WaitGroup
+	return &program{stdin: in, wait: func() (int, error) {
+		err := cmd.Wait() // closes the input, too
 
-	// A command may end without having read all of its input: the error says nothing.
-	fed.Go(func() { _, _ = in.Write(stdin) })
+		if s.ctx.Err() != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
 
-	err = cmd.Wait() // closes the input, too
-	fed.Wait()
+		return localExit(s.ctx, err)
+	}}, nil
+}
 
-	if s.ctx.Err() != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+// keepDescriptors keeps those descriptors from what is started that this process was started with
+// (a terminal's, a supervisor's pipes) or that a C library opened: Go's own never pass on. A
+// daemon would hold them for years. It does nothing where the system does not list them.
+func keepDescriptors() {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
 	}
 
-	return localExit(s.ctx, err)
+	for _, f := range open {
+		if n, err := strconv.Atoi(f.Name()); err == nil && n > 2 {
+			syscall.CloseOnExec(n)
+		}
+	}
 }
 
 func localExit(ctx context.Context, err error) (int, error) {

@@ -55,3 +55,28 @@ func (c *capped) cut() bool {
 
 	return c.isOut
 }
+
+// tail keeps the last part of what is written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	n := len(p)
+	p = p[max(0, n-keptStderr):]
+	t.buf = append(t.buf[max(0, len(t.buf)+len(p)-keptStderr):], p...)
+
+	return n, nil
+}
+
+// String is what was kept.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return string(t.buf)
+}

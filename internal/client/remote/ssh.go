@@ -23,6 +23,7 @@ import (
 const (
 	maxSessions = 8
 	maxSpares   = 2
+	maxLasting  = 4                      // of the sessions, those that are spoken to
 	fullRest    = 100 * time.Millisecond // before a server that is full is asked again
 	fullLimit   = 5 * time.Second
 )
@@ -35,6 +36,7 @@ type sshLink struct {
 	lock   chan struct{} // held while connecting
 	slots  chan struct{}
 	spares chan struct{}
+	talks  chan struct{}
 
 	mu     sync.Mutex
 	conn   *connection
@@ -44,7 +46,7 @@ type sshLink struct {
 func newSSH(cfg Config) *sshLink {
 	l := &sshLink{
 		cfg: cfg, lock: make(chan struct{}, 1),
-		slots: make(chan struct{}, maxSessions), spares: make(chan struct{}, maxSpares),
+		slots: make(chan struct{}, maxSessions), spares: make(chan struct{}, maxSpares), talks: make(chan struct{}, maxLasting),
 	}
 
 	if cfg.Bastion != nil {
@@ -60,22 +62,36 @@ func (l *sshLink) session(ctx context.Context) (session, error) { return l.open(
 
 func (l *sshLink) spare(ctx context.Context) (session, error) { return l.open(ctx, l.spares) }
 
-// open waits for a place and opens a session.
-func (l *sshLink) open(ctx context.Context, places chan struct{}) (*sshSession, error) {
-	select {
-	case places <- struct{}{}:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for one of %d sessions: %w", cap(places), cancelled(ctx))
+func (l *sshLink) lasting(ctx context.Context) (session, error) { return l.open(ctx, l.talks, l.slots) }
+
+// open waits for a place of each kind and opens a session.
+func (l *sshLink) open(ctx context.Context, places ...chan struct{}) (*sshSession, error) {
+	taken := 0
+	free := func() {
+		for _, p := range places[:taken] {
+			<-p
+		}
+	}
+
+	for _, p := range places {
+		select {
+		case p <- struct{}{}:
+			taken++
+		case <-ctx.Done():
+			free()
+
+			return nil, fmt.Errorf("waiting for one of %d sessions: %w", cap(p), cancelled(ctx))
+		}
 	}
 
 	s, conn, err := l.channel(ctx)
 	if err != nil {
-		<-places
+		free()
 
 		return nil, err
 	}
 
-	return &sshSession{Session: s, conn: conn, free: func() { <-places }}, nil
+	return &sshSession{Session: s, conn: conn, free: free}, nil
 }
 
 // channel opens a session on the connection. A connection that turns out to be dead is made
@@ -204,27 +220,23 @@ func (s *sshSession) close() {
 	})
 }
 
-func (s *sshSession) run(argv []string, stdin []byte, stdout, stderr io.Writer) (int, error) {
+func (s *sshSession) start(argv []string, stdout, stderr io.Writer) (*program, error) {
 	s.Stdout, s.Stderr = stdout, stderr
 
 	in, err := s.StdinPipe()
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrLost, err)
+		return nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}
 
 	switch err := s.Start(line(argv)); {
 	case err == nil:
+		return &program{stdin: in, wait: func() (int, error) { return exitOf(s.Wait()) }}, nil
 	// The library's words for a refusal repeat the whole command, so they are not told.
 	case strings.HasPrefix(err.Error(), "ssh: command "):
-		return 0, fmt.Errorf("%w: it refused the command: the user may be restricted (ForceCommand, a shell that is none)", ErrRefused)
+		return nil, fmt.Errorf("%w: it refused the command: the user may be restricted (ForceCommand, a shell that is none)", ErrRefused)
 	default:
-		return 0, fmt.Errorf("%w: before the server confirmed the command: %w", ErrLost, err)
+		return nil, fmt.Errorf("%w: before the server confirmed the command: %w", ErrLost, err)
 	}
-
-	// A command may end without having read all of its input: the error says nothing.
-	go func() { _, _ = in.Write(stdin) }()
-
-	return exitOf(s.Wait())
 }
 
 // exitOf makes an exit status of what the SSH library says of the end of a command.

@@ -19,6 +19,7 @@ package remote
 // "/bin/sh -c <script> sh [<parameter> …]".
 const (
 	wrapperName = "metal3"
+	sessionName = "metal3-session"
 	killerName  = "metal3-kill"
 	tokenName   = "METAL3_RUN"
 )
@@ -45,6 +46,40 @@ const wrapper = `exec 4>&2 2>/dev/null
   ("$@") 2>&4 4>&-
   s=$?
   kill -KILL "$w"
+  exit "$s"
+}`
+
+// sessionWrapper is the wrapper of a program that is spoken to:
+//
+//	env … METAL3_RUN=<token> [NAME=value …] /bin/sh -c <wrapper> metal3-session <token> <program> [<argument> …]
+//
+// All of its input goes to the program. Where that ends, the program has a second to end by itself.
+// cat is no foreground child, because the shell then would not hear of the program's end, and
+// whatever keeps the input open keeps some servers' sessions open.
+const sessionWrapper = `exec 4>&2 2>/dev/null
+{
+  trap "kill -KILL \$!; exit" TERM
+  if [ -r /proc/self/stat ]; then read -r p x </proc/self/stat; else p=$(exec sh -c "echo \$PPID"); fi
+  echo "$p"
+  exec 3<&0
+  cat <&3 3<&- &
+  wait
+  trap - TERM
+  exec >/dev/null
+  while read -r x; do :; done
+  exec 3<&- </dev/null
+  sleep 1
+  (
+    trap "" TERM HUP PIPE
+    exec $(command -v setsid) env -i PATH="$PATH" LC_ALL=C /bin/sh -c '` + killer + `' ` + killerName + ` "$1" 20
+  ) &
+  wait
+} 4>&- | {
+  read -r w
+  shift
+  ("$@") 2>&4 4>&-
+  s=$?
+  kill -TERM "$w"
   exit "$s"
 }`
 

@@ -165,6 +165,10 @@ func (h *host) Run(ctx context.Context, cmd remote.Command) (remote.Result, erro
 	}
 }
 
+func (h *host) Open(context.Context, remote.Command) (remote.Session, error) {
+	return nil, errors.New("no sessions")
+}
+
 func (h *host) ReadFile(context.Context, string) ([]byte, error) {
 	return nil, errors.New("not asked for")
 }

@@ -77,6 +77,10 @@ func (h *host) Run(ctx context.Context, cmd remote.Command) (remote.Result, erro
 	return remote.Result{Exit: 127}, nil
 }
 
+func (h *host) Open(context.Context, remote.Command) (remote.Session, error) {
+	return nil, errors.New("no sessions")
+}
+
 func (h *host) ReadFile(context.Context, string) ([]byte, error) {
 	return nil, errors.New("not asked for")
 }
