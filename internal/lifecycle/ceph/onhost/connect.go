@@ -1,0 +1,44 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package onhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph/bridge"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+)
+
+// Connect implements [ceph.Host]: through the host's librados.
+func (h *Host) Connect(ctx context.Context, l ceph.Layout) (api.Commander, error) {
+	b, err := bridge.Open(ctx, h.open, bridge.Config{Conf: l.Conf(), Keyring: l.AdminKeyring()})
+	if err != nil {
+		return nil, h.unreached(err)
+	}
+
+	return b, nil
+}
+
+// open starts a program that is spoken to.
+func (h *Host) open(ctx context.Context, argv []string) (bridge.Session, error) {
+	s, err := h.host.Open(ctx, remote.Command{Args: argv})
+	if err != nil {
+		return nil, h.unreached(err)
+	}
+
+	return s, nil
+}
+
+// unreached marks the error of a host that nobody reached.
+func (*Host) unreached(err error) error {
+	if errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, ceph.ErrUnreachable) {
+		return fmt.Errorf("%w: %w", ceph.ErrUnreachable, err)
+	}
+
+	return err
+}
