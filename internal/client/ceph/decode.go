@@ -24,6 +24,13 @@ type shaped[T any] interface {
 // Values at the start of a line come first. A value that is cut off ends the search: its
 // inner values are not the answer.
 func decode[T any, P shaped[T]](out []byte) (T, bool) {
+	doc, _, ok := decodeFirst[T, P](out)
+
+	return doc, ok
+}
+
+// decodeFirst is decode that says where the value ends, for answers of several values.
+func decodeFirst[T any, P shaped[T]](out []byte) (T, int, bool) {
 	budget := 4*len(out) + 4096 // of bytes to scan: garbage must not cost more than its size
 
 	for _, lines := range []bool{true, false} {
@@ -37,11 +44,11 @@ func decode[T any, P shaped[T]](out []byte) (T, bool) {
 
 			size, whole, cut := value(out[at:], &doc)
 			if whole && P(&doc).fits() {
-				return doc, true
+				return doc, at + size, true
 			}
 
 			if cut {
-				return *new(T), false
+				return *new(T), 0, false
 			}
 
 			at += max(size, 1)
@@ -49,7 +56,7 @@ func decode[T any, P shaped[T]](out []byte) (T, bool) {
 		}
 	}
 
-	return *new(T), false
+	return *new(T), 0, false
 }
 
 // next is where the next JSON value may begin: at the start of a line, or anywhere.
@@ -61,9 +68,12 @@ func next(out []byte, at int, lines bool) int {
 		}
 
 		at += i
+		if !lines {
+			return at
+		}
 
 		start := bytes.LastIndexByte(out[:at], '\n') + 1
-		if !lines || len(bytes.TrimSpace(out[start:at])) == 0 {
+		if len(bytes.TrimSpace(out[start:at])) == 0 {
 			return at
 		}
 
