@@ -19,10 +19,10 @@ import (
 
 // The exit statuses of our scripts that say more than that they failed.
 const (
-	exitForeign = 64 // something belongs to another cluster; standard output says what
-	exitRuns    = 65 // a daemon runs that must not
-	exitDied    = 66 // a daemon ended at once
-	exitUsed    = 67 // something is left that must go first
+	saysForeign = 64 // something belongs to another cluster; standard output says what
+	saysRuns    = 65 // a daemon runs that must not
+	saysDied    = 66 // a daemon ended at once
+	saysLeft    = 67 // something is left that must go first
 )
 
 const (
@@ -173,7 +173,7 @@ func (h *Host) do(ctx context.Context, cmd remote.Command) ([]byte, error) {
 	switch res.Exit {
 	case 0:
 		return res.Stdout, nil
-	case exitForeign:
+	case saysForeign:
 		what, fsid, _ := strings.Cut(lastLine(res.Stdout), " ")
 		if fsid == "" || fsid == "-" || fsid == "?" {
 			fsid = "an unknown fsid"
@@ -182,11 +182,11 @@ func (h *Host) do(ctx context.Context, cmd remote.Command) ([]byte, error) {
 		}
 
 		return nil, fmt.Errorf("%w: %s on %s (%s)", ceph.ErrForeign, words([]byte(what)), h.Name(), fsid)
-	case exitRuns:
+	case saysRuns:
 		return nil, fmt.Errorf("%w on %s: %s", ErrRuns, h.Name(), said)
-	case exitDied:
+	case saysDied:
 		return nil, fmt.Errorf("%w: on %s: %s", ceph.ErrDied, h.Name(), words(append(res.Stdout, res.Stderr...)))
-	case exitUsed:
+	case saysLeft:
 		return nil, fmt.Errorf("%w on %s: %s", ErrLeft, h.Name(), said)
 	default:
 		return nil, h.failed(stepName(cmd), res)

@@ -33,7 +33,9 @@ rest() { sleep "$1" 2>/dev/null || sleep 1; }
 `
 
 // scriptStart starts a daemon. After the parameters of shellDaemon: 7 the device of an OSD and 8
-// that of its block.db, or empty; then arguments for the daemon.
+// that of its block.db, or empty; then arguments for the daemon. The link to the device is made
+// anew each time, and the device is given to the user: the kernel may call it otherwise today,
+// and udev made it root's again at boot. The link to the DB was made by mkfs.
 //
 // All that may go wrong early (no key, no store, a busy port) goes wrong before the daemon
 // leaves its starter, whose exit status therefore tells; what comes right after is seen from the
@@ -45,18 +47,18 @@ shift 2
 [ "$mark" = "$fsid" ] || [ ! -e "$d" ] || foreign "$d" "$mark"
 [ -n "$mark" ] || { echo "$d: the folder of $type.$id is not there" >&2; exit 1; }
 own() { [ -z "$user" ] || chown "$user:$user" "$@"; }
-link() {
-  [ -n "$1" ] || return 0
-  [ -e "$1" ] || { echo "there is no $1" >&2; exit 1; }
-  [ "$(readlink "$d/$2" 2>/dev/null)" = "$1" ] || ln -sfn "$1" "$d/$2" || exit 1
-  [ -z "$user" ] || { chown -h "$user:$user" "$d/$2"; chown "$user:$user" "$1"; } || exit 1
+lend() {
+  at=$(readlink -f "$d/$1") && [ -e "$at" ] || { echo "$d/$1: there is no ${at:-device}" >&2; exit 1; }
+  [ -z "$user" ] || { chown -h "$user:$user" "$d/$1" && chown "$user:$user" "$at"; } || exit 1
 }
 set -- -c "$conf" -i "$id" "$@"
 [ -z "$user" ] || set -- "$@" --setuser "$user" --setgroup "$user"
 alive=$(pid_of)
-if [ -z "$alive" ]; then
-  link "$block" block
-  link "$db" block.db
+if [ -z "$alive" ] && [ -n "$block" ]; then
+  [ "$(readlink "$d/block" 2>/dev/null)" = "$block" ] || ln -sfn "$block" "$d/block" || exit 1
+  lend block
+  [ -z "$db" ] || [ -e "$d/block.db" ] || ln -sfn "$db" "$d/block.db" || exit 1
+  [ ! -L "$d/block.db" ] || lend block.db
 fi
 listens() {
   ports=$(sed -n 's/^mon_host *= *//p' "$conf" | tr ',[]' '\n\n\n' | sed -n 's/.*:\([0-9][0-9]*\)$/\1/p' | sort -u | tr '\n' ' ')
