@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,15 +44,7 @@ const (
 func CephOne(t *testing.T, osds int) *One {
 	t.Helper()
 
-	if testing.Short() {
-		Missing(t, "a Ceph cluster is for the long run")
-	}
-
-	for _, tool := range []string{"bash", "ceph", "ceph-mon", "ceph-mgr", "ceph-osd", "monmaptool", "ceph-authtool"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			Missing(t, tool+" is not installed here (scripts/setup.sh ceph)")
-		}
-	}
+	realCeph(t)
 
 	// Not t.TempDir: its name is too long for sockets.
 	base, err := os.MkdirTemp("/tmp", "m3c") //nolint:usetesting // see above
@@ -63,12 +54,7 @@ func CephOne(t *testing.T, osds int) *One {
 
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 
-	_, here, _, _ := runtime.Caller(0)
-	one := &One{
-		Dir:    filepath.Join(base, "c"),
-		Port:   cephPort(t),
-		script: filepath.Join(filepath.Dir(here), "..", "..", "scripts", "lab", "ceph-one.sh"),
-	}
+	one := &One{Dir: filepath.Join(base, "c"), Port: cephPort(t), script: script(t, "lab/ceph-one.sh")}
 	one.Conf, one.Keyring = filepath.Join(one.Dir, "ceph.conf"), filepath.Join(one.Dir, "admin.keyring")
 	one.env = append(os.Environ(), "PORT="+strconv.Itoa(one.Port), "OSDS="+strconv.Itoa(osds))
 
