@@ -65,6 +65,8 @@ type Host interface {
 	Forget(ctx context.Context, l Layout, slot Slot) error
 	// WipeForeign wipes a device that carries the label of another cluster. Only with takeover.
 	WipeForeign(ctx context.Context, device, fsid string) error
+	// Discard deletes what a look found left of other clusters. Only with takeover.
+	Discard(ctx context.Context, l Layout, left []Leftover) error
 	// Erase deletes the folder of the cluster, once nothing of it runs and no slot is left. It compares the fsid first.
 	Erase(ctx context.Context, l Layout) error
 }

@@ -156,6 +156,11 @@ func (h *Host) Start(ctx context.Context, l ceph.Layout, d ceph.Daemon, how ceph
 		params = append(params, osdArgs(how)...)
 	}
 
+	if how.Addr != "" {
+		// A monitor that joins is not in its own monmap yet: only this says where it listens.
+		params = append(params, "--public-addrv", how.Addr)
+	}
+
 	_, err := h.do(ctx, remote.Command{Script: scriptStart, Params: params, Limit: startLimit, Detach: true})
 
 	return err

@@ -1,0 +1,218 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ceph
+
+import (
+	"fmt"
+	"slices"
+
+	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+)
+
+// Do is what a step does.
+type Do int
+
+// What steps do. The zero value is none.
+const (
+	none         Do = iota
+	rest            // the cluster is as wanted
+	pause           // look again
+	fail            // say why it cannot go on
+	makeIdentity    // choose fsid and keys, and write them down
+	writeFiles      // configuration and keyrings, where they differ
+	makeMons        // mkfs and start of the first monitors, together
+	startMons       // those that have a store and do not run
+	establish       // note that the first monitors were in quorum
+	addMon          // one more
+	removeMon       // one less
+	setConfig       // options of the configuration store
+	makeMgrs        // those that are missing, and start those that do not run
+	removeMgr       // one less
+	makeOSDs        // new ones, and start those that do not run
+	setModules      // of the manager
+	setSettings     // ratios, releases, classes, places
+	restart         // daemons that run an older program
+	removeOSDs      // those that are no longer configured
+)
+
+// Step is what is done next.
+type Step struct {
+	Do      Do
+	Message string // Rook's condition message where it has one
+	Why     string // for the log, and the words of a failure
+	Placed  []Placed
+	Options []OptionChange
+	Modules []ModuleChange
+	OSDs    []OSDWork
+	Setting []Setting
+	Restart []Outdated
+	Leaving []Leaving
+}
+
+// Placed is a daemon on a host.
+type Placed struct {
+	Host string
+	Daemon
+
+	Addr string // of a monitor
+}
+
+// row is one row of the table: a sight, and what follows from it. It gives a step, or none
+// where the sight is not seen.
+type row struct {
+	sight string
+	next  func(*view) Step
+}
+
+// table is the machine of a cluster: the first sight that is seen decides. It is Rook's
+// order, with what users asked Rook for in the places of their own.
+func table() []row {
+	return []row{
+		{"no identity", noIdentity},
+		{"a monitor of the first map was on a host that is no longer configured", lostFirst},
+		{"files missing or other than they should be", staleFiles},
+		{"a monitor of the first map has no store", unmadeMons},
+		{"a monitor does not run", idleMons},
+		{"no quorum", noQuorum},
+		{"not all of the first monitors in quorum", notEstablished},
+		{"a monitor that runs is out of quorum", joiningMon},
+		{"a monitor is missing, or has failed for too long", missingMon},
+		{"a monitor is too many, or was replaced", surplusMon},
+		{"options other than configured", otherOptions},
+		{"a manager is missing or does not run", missingMgr},
+		{"a manager is too many", surplusMgr},
+		{"an OSD is missing or does not run", missingOSDs},
+		{"no manager is active", noManager},
+		{"modules other than configured", otherModules},
+		{"settings other than configured", otherSettings},
+		{"OSDs are not up yet", comingOSDs},
+		{"daemons run an older program than their host has", oldPrograms},
+		{"OSDs that are no longer configured", surplusOSDs},
+		{"something is wanted that cannot be had now", unmet},
+		{"the gate is not passed", notReady},
+	}
+}
+
+// Next is the machine: what follows from what is seen.
+func Next(w *Wanted, s *Seen) (Step, string) {
+	v := newView(w, s)
+
+	for _, r := range table() {
+		if step := r.next(v); step.Do != none {
+			return step, r.sight
+		}
+	}
+
+	return Step{Do: rest, Why: "as wanted"}, "as wanted"
+}
+
+func noIdentity(v *view) Step {
+	if v.s.Identity != nil {
+		return Step{}
+	}
+
+	return Step{Do: makeIdentity, Message: "Configuring the Ceph cluster", Why: "choosing fsid and keys"}
+}
+
+// lostFirst: before the first quorum the monmap on the hosts names exactly the monitors of
+// the identity; another set cannot come to a quorum with it.
+func lostFirst(v *view) Step {
+	if v.s.Identity.Established {
+		return Step{}
+	}
+
+	for _, id := range sortedKeys(v.s.Identity.First) {
+		if host := v.s.Identity.First[id].Host; !v.configured(host) {
+			return Step{Do: fail, Why: fmt.Sprintf(
+				"the cluster was begun with mon.%s on %s, which is no longer in hosts, and its monitors were never in quorum: put %s back, or destroy the cluster first", id, host, host)}
+		}
+	}
+
+	return Step{}
+}
+
+func staleFiles(v *view) Step {
+	var hosts []Placed
+
+	for _, h := range v.w.Hosts {
+		seen, ok := v.reached(h.Name)
+		if ok && len(v.filesOf(h, seen)) > 0 {
+			hosts = append(hosts, Placed{Host: h.Name})
+		}
+	}
+
+	if len(hosts) == 0 {
+		return Step{}
+	}
+
+	return Step{Do: writeFiles, Message: "Configuring the Ceph cluster", Why: "writing configuration and keyrings to " + hostsOf(hosts), Placed: hosts}
+}
+
+func otherOptions(v *view) Step {
+	changes := OptionChanges(v.w, v.s.Cluster.Config)
+	if len(changes) == 0 {
+		return Step{}
+	}
+
+	return Step{Do: setConfig, Message: "Configuring the Ceph cluster", Why: fmt.Sprintf("setting %d options", len(changes)), Options: changes}
+}
+
+func otherModules(v *view) Step {
+	changes := ModuleChanges(v.w, v.s.Cluster.Mgr)
+	if len(changes) == 0 {
+		return Step{}
+	}
+
+	return Step{Do: setModules, Message: "Configuring Ceph Mgr(s)", Why: "switching modules of the manager", Modules: changes}
+}
+
+// unmet ends an apply that did all it could: what is left needs somebody.
+func unmet(v *view) Step {
+	if len(v.unmet) == 0 {
+		return Step{}
+	}
+
+	return Step{Do: fail, Why: joinWords(v.unmet)}
+}
+
+func notReady(v *view) Step {
+	why, final := v.gate()
+
+	switch {
+	case why == "":
+		return Step{}
+	case final:
+		return Step{Do: fail, Why: why}
+	default:
+		return Step{Do: pause, Why: why}
+	}
+}
+
+// Seen is what one look shows of all hosts and of the cluster.
+type Seen struct {
+	Hosts    map[string]HostSeen
+	Identity *Identity     // nil: there is none on any host, nor in the state
+	Cluster  *api.Snapshot // nil: no monitor answers
+	Why      error         // why there is no snapshot
+	Choice   Choice
+	Record   Record // what an earlier apply left
+	// Meta is the version of each daemon, kind and id; only where versions differ.
+	Meta map[string]map[string]api.Meta
+
+	Waited int // seconds since a step changed something
+	Calm   int // looks in a row that found all placement groups healthy
+	// OutFor is for how many seconds a monitor has been out of quorum, as far as known.
+	OutFor map[string]int
+}
+
+// HostSeen is a host at a look.
+type HostSeen struct {
+	Facts
+
+	Err error // it was not reached: the facts say nothing
+}
+
+func (v *view) configured(host string) bool {
+	return slices.ContainsFunc(v.w.Hosts, func(h HostSpec) bool { return h.Name == host })
+}

@@ -1,0 +1,335 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ceph
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+)
+
+// Refresh looks at the cluster and starts nothing. A host that does not answer costs a
+// warning; what was known of it stays. The cluster is gone only where every host of a monitor
+// answered and none has anything of ours.
+func (r *Run) Refresh(ctx context.Context, was Record) Result {
+	w := r.worker(was)
+	defer w.closeSession()
+
+	ask := w.ask(false)
+	ask.Devices = len(w.Storage.Selectors)+len(w.Storage.Devices) > 0
+	ask.Logs = false
+	// One short command a host tells the versions, too: an upgrade is drift.
+	ask.Preflight = true
+
+	seen, err := w.look(ctx, nil, ask)
+	if err != nil {
+		return Result{Record: was, Known: was.FSID != "", Err: err}
+	}
+
+	if w.gone(seen) {
+		return Result{Gone: true}
+	}
+
+	for _, name := range sortedKeys(seen.Hosts) {
+		if err := seen.Hosts[name].Err; err != nil {
+			w.warn("Host "+name+" of Ceph cluster "+w.Name+" does not answer", err.Error()+". What was known of it stays in the state; nothing is planned because of it.")
+		}
+	}
+
+	if seen.Cluster == nil {
+		return w.unavailable(seen)
+	}
+
+	res := w.result(seen)
+	w.remarkDrift(&res)
+
+	return res
+}
+
+func (w *worker) remarkDrift(res *Result) {
+	if len(res.Record.Drift) > 0 && !w.External0() {
+		w.warn("Ceph cluster "+w.Name+" is not as configured", strings.Join(res.Record.Drift, "; ")+".")
+	}
+
+	res.Warnings = w.warnings
+}
+
+// External0 reports whether somebody else runs the cluster.
+func (w *worker) External0() bool { return w.External != nil }
+
+// gone: every host of a monitor answered, and nowhere is anything of the cluster.
+func (w *worker) gone(seen *Seen) bool {
+	if w.External != nil {
+		return false
+	}
+
+	for _, h := range slices.Concat(w.Hosts, w.Former) {
+		s, ok := seen.Hosts[h.Name]
+		if !ok || s.Err != nil || s.Identity != nil || len(s.Daemons) > 0 || len(s.Slots) > 0 {
+			return false
+		}
+	}
+
+	return len(w.Hosts) > 0
+}
+
+// unavailable keeps what was known: without a monitor that answers nothing is.
+func (w *worker) unavailable(seen *Seen) Result {
+	rec := w.was
+	rec.Ready = false
+	rec.Phase = PhaseUnavailable
+
+	var idle []Placed
+
+	for _, m := range newView(&w.Wanted, seen).mons.all {
+		if f, ok := (&view{s: seen}).daemon(m.Host, m.Daemon); ok && !f.Running {
+			idle = append(idle, m)
+		}
+	}
+
+	why := "no monitor answers"
+	if seen.Why != nil {
+		why = seen.Why.Error()
+	}
+
+	rec.Drift = []string{why}
+	if len(idle) > 0 {
+		rec.Drift = append(rec.Drift, words(idle)+": no such process")
+	}
+
+	w.warn("Ceph cluster "+w.Name+" cannot be asked", strings.Join(rec.Drift, "; ")+". The state stays as it was; an apply starts what does not run.")
+
+	return Result{Record: rec, Known: true, Warnings: w.warnings}
+}
+
+// result makes the record of a look.
+func (w *worker) result(seen *Seen) Result {
+	rec := w.was
+	rec.Conditions = w.said
+	rec.Phase = phaseOf(w.said)
+
+	if seen.Identity == nil {
+		return Result{Record: rec, Known: w.was.FSID != "", Warnings: w.warnings}
+	}
+
+	id := seen.Identity
+	rec.FSID, rec.AdminKey, rec.MonSecret, rec.LastMon = id.FSID, id.AdminKey, id.MonSecret, max(id.LastMon, w.was.LastMon)
+	rec.DashboardPassword = id.Dashboard
+	rec.Rejected = seen.Choice.Rejected
+
+	v := newView(&w.Wanted, seen)
+	rec.MonHost = v.monHost()
+	rec.Conf = w.clientConf(rec)
+
+	if seen.Cluster != nil {
+		w.fill(&rec, seen, v)
+	} else {
+		rec.Ready = false
+	}
+
+	return Result{Record: rec, Known: true, Warnings: w.warnings}
+}
+
+// phaseOf is the type of the condition that was written last.
+func phaseOf(said []Condition) string {
+	if len(said) == 0 {
+		return ""
+	}
+
+	last := said[len(said)-1]
+	if last.Type == PhaseProgressing && last.Status == "False" {
+		return PhaseFailure
+	}
+
+	return last.Type
+}
+
+func (w *worker) clientConf(rec Record) string {
+	return fmt.Sprintf("[global]\nfsid = %s\nmon_host = %s\n", rec.FSID, rec.MonHost)
+}
+
+func (w *worker) fill(rec *Record, seen *Seen, v *view) {
+	c := seen.Cluster
+	rec.Health, rec.Checks = c.Status.Health.Status, c.Status.Health.Checks
+	rec.Versions, rec.Capacity = c.Versions, c.Status.Capacity
+	rec.MgrActive = c.Mgr.Active
+	rec.DashboardURL = c.Mgr.Services["dashboard"]
+	rec.Owned = w.owned(c.Config)
+
+	rec.Mons = map[string]MonRecord{}
+
+	for _, m := range v.mons.all {
+		in := slices.Contains(c.Quorum.Names, m.ID)
+		rec.Mons[m.ID] = MonRecord{Host: m.Host, Addr: m.Addr, InQuorum: in, OutSince: w.out[m.ID]}
+	}
+
+	rec.Mgrs = map[string]MgrRecord{}
+
+	for _, id := range append([]string{c.Mgr.Active}, c.Mgr.Standbys...) {
+		if id != "" {
+			host := v.where(Daemon{RoleMgr, id})
+			if host == "" {
+				host = w.was.Mgrs[id].Host
+			}
+
+			rec.Mgrs[id] = MgrRecord{Host: host, Active: id == c.Mgr.Active}
+		}
+	}
+
+	rec.OSDs = w.osds(seen, v)
+	rec.Drift = drift(v)
+	rec.Ready = len(rec.Drift) == 0
+}
+
+// owned are those of our options that the store still has, and those that are configured.
+func (w *worker) owned(have []api.Option) map[string][]string {
+	out := w.OwnedOptions()
+
+	for who, names := range w.WasConfig {
+		for _, name := range names {
+			if _, ok := optionOf(have, who, name); ok && !slices.Contains(out[who], name) {
+				out[who] = append(out[who], name)
+			}
+		}
+	}
+
+	return out
+}
+
+// osds are the OSDs of ours: those that hosts show, and those that were known of hosts that
+// do not answer.
+func (w *worker) osds(seen *Seen, v *view) map[int]OSDRecord {
+	out := map[int]OSDRecord{}
+	byUUID := map[string]api.OSD{}
+
+	for _, o := range seen.Cluster.OSDMap.OSDs {
+		byUUID[o.UUID] = o
+	}
+
+	for _, l := range v.slots() {
+		if o, ok := byUUID[l.Slot.UUID]; ok {
+			out[o.ID] = OSDRecord{l.Host, o.UUID, l.Slot.Path, l.Slot.Device, o.Class, o.Up, o.In}
+		}
+	}
+
+	for id, was := range w.was.OSDs {
+		_, answered := v.reached(was.Host)
+		if o, ok := byUUID[was.UUID]; ok && !answered && o.ID == id {
+			was.Up, was.In = o.Up, o.In
+			out[id] = was
+		}
+	}
+
+	return out
+}
+
+// drift says in words what an apply would look at. It is what the machine would do next, as
+// far as nothing has to be waited for.
+func drift(v *view) []string {
+	var out []string
+
+	if v.w.External != nil {
+		return nil
+	}
+
+	for _, m := range v.mons.all {
+		if slices.Contains(v.quorum(), m.ID) {
+			continue
+		}
+
+		out = append(out, fmt.Sprintf("%s on %s is out of quorum", m, m.Host))
+	}
+
+	if n := v.mons.missing; n > 0 {
+		out = append(out, fmt.Sprintf("%d monitors are missing", n))
+	}
+
+	if n := len(v.mons.surplus); n > 0 {
+		out = append(out, words(v.mons.surplus)+" is not configured")
+	}
+
+	if all := slices.Concat(v.mgrs.missing, v.mgrs.idle); len(all) > 0 {
+		out = append(out, words(all)+" does not run")
+	}
+
+	if !v.s.Cluster.Mgr.Available {
+		out = append(out, "no manager is active")
+	}
+
+	return append(append(out, driftOSDs(v)...), driftRest(v)...)
+}
+
+func driftOSDs(v *view) []string {
+	var out []string
+
+	for _, h := range v.w.Hosts {
+		for _, spec := range v.s.Choice.New[h.Name] {
+			out = append(out, spec.Device.Path+" on "+h.Name+" is no OSD yet")
+		}
+	}
+
+	for _, l := range v.slots() {
+		osd, known := v.osdByUUID(l.Slot.UUID)
+
+		switch {
+		case v.leaves(l.Host, l.Slot):
+			out = append(out, fmt.Sprintf("osd.%d on %s is not configured", l.Slot.ID, l.Host))
+		case !known:
+			out = append(out, fmt.Sprintf("the OSD on %s of %s is not known to the cluster", l.Slot.Path, l.Host))
+		case !osd.Up:
+			out = append(out, fmt.Sprintf("osd.%d on %s is down", osd.ID, l.Host))
+		case !osd.In:
+			out = append(out, fmt.Sprintf("osd.%d on %s is out", osd.ID, l.Host))
+		}
+	}
+
+	if why := v.away(); why != "" {
+		out = append(out, why)
+	}
+
+	return out
+}
+
+func driftRest(v *view) []string {
+	var out []string
+
+	for _, o := range OptionChanges(v.w, v.s.Cluster.Config) {
+		if o.Remove {
+			out = append(out, "option "+o.Name+" of "+o.Who+" is set and not configured")
+		} else {
+			out = append(out, "option "+o.Name+" of "+o.Who+" is not "+strconv.Quote(o.Value))
+		}
+	}
+
+	for _, m := range ModuleChanges(v.w, v.s.Cluster.Mgr) {
+		out = append(out, "module "+m.Name+" is not as configured")
+	}
+
+	if step := otherSettings(v); step.Do != none {
+		out = append(out, strings.TrimPrefix(step.Why, "setting ")+" is not as configured")
+	}
+
+	if step := oldPrograms(v); step.Do != none {
+		out = append(out, step.Why)
+	}
+
+	if step := staleFiles(v); step.Do != none {
+		out = append(out, "files on "+hostsOf(step.Placed)+" are not as they should be")
+	}
+
+	return out
+}
+
+// mergeRecords is what two looks know together; the second counts.
+func mergeRecords[K comparable, V any](a, b map[K]V) map[K]V {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+
+	return out
+}

@@ -1,0 +1,325 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ceph
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle"
+)
+
+// Next implements [lifecycle.Machine].
+func (w *worker) Next(seen *Seen) (Step, lifecycle.Kind, error) {
+	step, _ := Next(&w.Wanted, seen)
+
+	switch step.Do {
+	case rest:
+		return step, lifecycle.End, nil
+	case pause:
+		w.progress(step)
+
+		return step, lifecycle.Idle, nil
+	case fail:
+		return step, lifecycle.End, &StuckError{Why: step.Why}
+	default:
+		return step, lifecycle.Act, nil
+	}
+}
+
+// StuckError says that an apply did what it could, and that somebody has to do something.
+type StuckError struct{ Why string }
+
+// Error implements error.
+func (e *StuckError) Error() string { return e.Why }
+
+// Note implements [lifecycle.Machine].
+func (w *worker) Note(seen *Seen) string {
+	step, sight := Next(&w.Wanted, seen)
+
+	return sight + ": " + step.Why
+}
+
+// Do implements [lifecycle.Machine].
+func (w *worker) Do(ctx context.Context, seen *Seen, step Step) (*Seen, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return seen, false, context.Cause(ctx)
+	}
+
+	w.progress(step)
+	w.log(ctx, step.Why)
+
+	err := w.act(ctx, seen, step)
+	w.changed = w.now()
+
+	for _, p := range step.Placed {
+		w.dirty[p.Host] = true
+	}
+
+	if err != nil {
+		return seen, false, fmt.Errorf("%s: %w", step.Why, err)
+	}
+
+	return seen, false, nil
+}
+
+func (w *worker) act(ctx context.Context, seen *Seen, step Step) error {
+	switch step.Do {
+	case makeIdentity:
+		return w.makeIdentity(ctx, seen)
+	case writeFiles:
+		return w.writeFiles(ctx, seen, step.Placed)
+	case makeMons:
+		return w.makeMons(ctx, seen, step.Placed)
+	case startMons, establish, addMon, removeMon:
+		return w.changeMons(ctx, seen, step)
+	case setConfig:
+		return w.setConfig(ctx, seen, step.Options)
+	case makeMgrs:
+		return w.makeMgrs(ctx, seen, step.Placed)
+	case removeMgr:
+		return w.removeMgr(ctx, seen, step.Placed[0])
+	case makeOSDs:
+		return w.makeOSDs(ctx, seen, step.OSDs)
+	case setModules:
+		return w.setModules(ctx, seen, step.Modules)
+	case setSettings:
+		return w.setSettings(ctx, seen, step.Setting)
+	case restart:
+		return w.restart(ctx, seen, step.Restart)
+	case removeOSDs:
+		return w.removeOSDs(ctx, seen, step.Leaving)
+	default:
+		return fmt.Errorf("a step that nobody knows: %d; this is a bug of the provider", step.Do)
+	}
+}
+
+func (w *worker) log(ctx context.Context, text string) {
+	if w.Log != nil {
+		w.Log(ctx, text)
+	}
+}
+
+// warn adds a remark, once.
+func (w *worker) warn(summary, detail string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	for _, r := range w.warnings {
+		if r.Summary == summary && r.Detail == detail {
+			return
+		}
+	}
+
+	w.warnings = append(w.warnings, Remark{summary, detail})
+}
+
+// layout is where the cluster is on a host that was seen.
+func (w *worker) layout(seen *Seen, host string) Layout {
+	return w.Layout(seen.Identity.FSID, seen.Hosts[host].Facts)
+}
+
+// on returns the host of a name.
+func (w *worker) on(name string) (Host, error) {
+	v := view{w: &w.Wanted}
+	if h, ok := v.host(name); ok {
+		return h.Host, nil
+	}
+
+	return nil, fmt.Errorf("nothing says how to reach host %q", name)
+}
+
+// makeIdentity chooses fsid and keys and writes them to the host of the first monitor before
+// anything is made of them: a run that is cut off goes on with the same.
+func (w *worker) makeIdentity(ctx context.Context, seen *Seen) error {
+	id := Identity{
+		Version: 1, Name: w.Name, Owner: w.Owner, FSID: w.Wanted.FSID, First: firstMons(&w.Wanted),
+		MonSecret: NewKey(w.now()), AdminKey: NewKey(w.now()),
+	}
+
+	if id.FSID == "" {
+		id.FSID = NewFSID()
+	}
+
+	id.LastMon = len(id.First)
+
+	if w.External != nil {
+		id.FSID, id.AdminKey, id.First, id.LastMon, id.Established = w.External.FSID, w.External.Key, nil, 0, true
+	}
+
+	host := w.Hosts[0].Name
+	if len(w.Mon.Hosts) > 0 {
+		host = w.Mon.Hosts[0]
+	}
+
+	h, err := w.on(host)
+	if err != nil {
+		return err
+	}
+
+	l := w.Layout(id.FSID, seen.Hosts[host].Facts)
+	if err := h.Write(ctx, l, []File{{Path: l.IdentityFile(), Data: id.encode(), Mode: 0o600}}); err != nil {
+		return err
+	}
+
+	seen.Identity = &id
+	w.dirty[host] = true
+
+	return nil
+}
+
+// saveIdentity writes a changed identity to all hosts that keep it and answer.
+func (w *worker) saveIdentity(ctx context.Context, seen *Seen, change func(*Identity)) error {
+	id := *seen.Identity
+	change(&id)
+
+	v := newView(&w.Wanted, seen)
+
+	return w.each(ctx, v.keepers(), func(ctx context.Context, p Placed) error {
+		l := w.layout(seen, p.Host)
+
+		h, err := w.on(p.Host)
+		if err != nil {
+			return err
+		}
+
+		if err := h.Write(ctx, l, []File{{Path: l.IdentityFile(), Data: id.encode(), Mode: 0o600}}); err != nil {
+			return err
+		}
+
+		w.mark(p.Host)
+		seen.Identity = &id
+
+		return nil
+	})
+}
+
+func (w *worker) mark(host string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.dirty[host] = true
+}
+
+// keepers are the hosts that keep the identity and answer.
+func (v *view) keepers() []Placed {
+	var out []Placed
+
+	for _, h := range v.w.Hosts {
+		if _, ok := v.reached(h.Name); ok && v.keeps(h.Name) {
+			out = append(out, Placed{Host: h.Name})
+		}
+	}
+
+	return out
+}
+
+func (w *worker) writeFiles(ctx context.Context, seen *Seen, hosts []Placed) error {
+	v := newView(&w.Wanted, seen)
+
+	return w.each(ctx, hosts, func(ctx context.Context, p Placed) error {
+		spec, _ := v.host(p.Host)
+
+		return spec.Host.Write(ctx, w.layout(seen, p.Host), v.filesOf(spec, seen.Hosts[p.Host].Facts))
+	})
+}
+
+func (w *worker) setConfig(ctx context.Context, seen *Seen, changes []OptionChange) error {
+	c, err := w.cluster(ctx, seen)
+	if err != nil {
+		return err
+	}
+
+	for _, o := range changes {
+		if o.Remove {
+			err = c.ConfigRemove(ctx, o.Who, o.Name)
+		} else {
+			err = c.ConfigSet(ctx, o.Who, o.Name, o.Value)
+		}
+
+		if err != nil {
+			return fmt.Errorf("option %s of %s: %w", o.Name, o.Who, err)
+		}
+	}
+
+	return nil
+}
+
+// setModules switches modules. The manager loads what is enabled a moment later; one that
+// cannot be loaded says so in the cluster's health.
+func (w *worker) setModules(ctx context.Context, seen *Seen, changes []ModuleChange) error {
+	c, err := w.cluster(ctx, seen)
+	if err != nil {
+		return err
+	}
+
+	for _, m := range changes {
+		if m.Enable {
+			err = c.ModuleEnable(ctx, m.Name, m.Force)
+		} else {
+			err = c.ModuleDisable(ctx, m.Name)
+		}
+
+		if err != nil {
+			return fmt.Errorf("module %s of the manager: %w", m.Name, err)
+		}
+	}
+
+	return nil
+}
+
+func (w *worker) setSettings(ctx context.Context, seen *Seen, settings []Setting) error {
+	c, err := w.cluster(ctx, seen)
+	if err != nil {
+		return err
+	}
+
+	for _, s := range settings {
+		if err := w.setSetting(ctx, c, seen, s); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+
+	return nil
+}
+
+func (w *worker) setSetting(ctx context.Context, c *api.Cluster, seen *Seen, s Setting) error {
+	switch s.What {
+	case setRatios:
+		m, st := seen.Cluster.OSDMap, w.Storage
+
+		return c.OSDRatios(ctx, or(st.Full, m.Full), or(st.BackfillFull, m.BackfillFull), or(st.NearFull, m.NearFull))
+	case setMinCompat:
+		return c.OSDMinCompat(ctx, s.Value)
+	case setRelease:
+		return c.OSDRequireRelease(ctx, s.Value)
+	case setClass:
+		return c.CrushSetClass(ctx, s.ID, s.Value)
+	case setPlace:
+		return c.CrushMove(ctx, s.Name, s.Place)
+	case setIn:
+		return c.OSDIn(ctx, s.ID)
+	default:
+		return fmt.Errorf("a setting that nobody knows: %s; this is a bug of the provider", s.What)
+	}
+}
+
+func or(a, b float64) float64 {
+	if a > 0 {
+		return a
+	}
+
+	return b
+}
+
+// lastWords adds what a daemon said last to an error.
+func lastWords(err error, words string) error {
+	if words = strings.TrimSpace(words); words == "" {
+		return err
+	}
+
+	return fmt.Errorf("%w: %s", err, words)
+}

@@ -1,0 +1,110 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ceph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+)
+
+// makeOSDs makes and starts OSDs: hosts side by side, and on one host so many at a time as
+// do not get into each other's way. One that fails does not stop the others.
+func (w *worker) makeOSDs(ctx context.Context, seen *Seen, work []OSDWork) error {
+	c, err := w.cluster(ctx, seen)
+	if err != nil {
+		return err
+	}
+
+	byHost := map[string][]OSDWork{}
+	for _, o := range work {
+		byHost[o.Host] = append(byHost[o.Host], o)
+	}
+
+	return remote.Each(ctx, atOnce, sortedKeys(byHost), func(ctx context.Context, host string) error {
+		defer w.mark(host)
+
+		return remote.Each(ctx, osdsAtOnce, byHost[host], func(ctx context.Context, o OSDWork) error {
+			if err := w.makeOSD(ctx, c, seen, o); err != nil {
+				return fmt.Errorf("%s: %w", o.Label(), err)
+			}
+
+			return nil
+		})
+	})
+}
+
+// osdsAtOnce is how many OSDs of one host are made at a time: mkfs is mostly waiting for the
+// device.
+const osdsAtOnce = 4
+
+// makeOSD is repeatable from any point: uuid and secret are on the host's disk before Ceph is
+// told, and Ceph gives the same id for the same two.
+func (w *worker) makeOSD(ctx context.Context, c *api.Cluster, seen *Seen, o OSDWork) error {
+	h, err := w.on(o.Host)
+	if err != nil {
+		return err
+	}
+
+	l := w.layout(seen, o.Host)
+
+	slot := o.Slot
+	if slot == nil || !slot.Made {
+		made, err := h.MakeSlot(ctx, l, o.Spec)
+		if err != nil {
+			return err
+		}
+
+		slot = &made
+	}
+
+	id := slot.ID
+	if !slot.Made {
+		if id, err = newOSD(ctx, c, *slot); err != nil {
+			return err
+		}
+
+		w.say(PhaseProgressing, "True", ReasonProgressing, fmt.Sprintf("Processing OSD %d on node %q", id, o.Host))
+
+		if err := h.MakeOSD(ctx, l, *slot, id); err != nil {
+			return err
+		}
+	}
+
+	return h.Start(ctx, l, OSDDaemon(id), StartHow{CrushLocation: w.crushLocation(o.Host), Weight: o.Spec.Device.Weight, Slot: *slot})
+}
+
+func newOSD(ctx context.Context, c *api.Cluster, slot Slot) (int, error) {
+	id, err := c.OSDNew(ctx, slot.UUID, string(slot.Secret), slot.Class)
+	if errors.Is(err, api.ErrExists) {
+		return 0, fmt.Errorf("the cluster knows an OSD of uuid %s with another key than its record on the host: purge that OSD, or restore the record: %w", slot.UUID, err)
+	}
+
+	return id, err
+}
+
+// crushLocation is where the OSDs of a host stand.
+func (w *worker) crushLocation(host string) string {
+	v := view{w: &w.Wanted}
+	h, _ := v.host(host)
+	parts := []string{"root=default"}
+
+	for _, kind := range slices.Sorted(maps.Keys(h.Place)) {
+		if kind == "root" {
+			parts[0] = "root=" + h.Place[kind]
+
+			continue
+		}
+
+		parts = append(parts, kind+"="+h.Place[kind])
+	}
+
+	return strings.Join(append(parts, "host="+crushHost(host)), " ")
+}
