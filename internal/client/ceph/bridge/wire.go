@@ -96,11 +96,7 @@ func (h hello) failure() error {
 		return nil
 	case h.No != "":
 		return fmt.Errorf("%w: %s", api.ErrNoLibrados, words)
-	case h.Code == command.TimedOut:
-		return fmt.Errorf("%w: %s", api.ErrNoQuorum, words)
-	case h.Code == -1: // EPERM: what releases before 14 say for a key that is not taken
-		h.Code = api.ErrPermission.Code
 	}
 
-	return fmt.Errorf("connect to the cluster: %w", &api.Error{Code: h.Code, Status: words})
+	return command.Refused(h.Code, words)
 }

@@ -7,6 +7,7 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 )
@@ -51,4 +52,16 @@ func Failure(cmd []byte, code int, status string, out []byte) error {
 	}
 
 	return &api.Error{Code: min(code, -code), Status: status, Command: Prefix(cmd), Out: out}
+}
+
+// Refused is the error of a connection that was not made.
+func Refused(code int, words string) error {
+	switch min(code, -code) {
+	case TimedOut:
+		return fmt.Errorf("%w: %s", api.ErrNoQuorum, words)
+	case -1: // EPERM: what older releases say for a key that is not taken
+		code = api.ErrPermission.Code
+	}
+
+	return fmt.Errorf("connect to the cluster: %w", &api.Error{Code: min(code, -code), Status: words})
 }
