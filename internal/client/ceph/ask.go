@@ -129,6 +129,10 @@ func (c *Cluster) explain(ctx context.Context, r request, err error, late bool) 
 		return err
 	}
 
+	if errors.Is(err, ErrNoQuorum) || errors.Is(err, ErrNoManager) {
+		return err // the transport knows it already
+	}
+
 	if r.to == toMon {
 		return fmt.Errorf("%w: %w", ErrNoQuorum, err)
 	}
