@@ -77,6 +77,8 @@ type Layout struct {
 	FSID string
 	Dir  string // data_dir
 	User string // that daemons run as (user and group); empty: as who starts them
+	// Entity is who asks the cluster; empty: client.admin.
+	Entity string
 	// Supervision is who keeps daemons running: systemd or daemon; empty: systemd where it runs.
 	Supervision string
 }

@@ -246,6 +246,12 @@ func (w *worker) recognise(seen *Seen) error {
 		}
 	}
 
+	if w.External != nil && seen.Identity != nil && w.External.Key != "" {
+		id := *seen.Identity
+		id.AdminKey = w.External.Key // a new one goes to the host with the next writing
+		seen.Identity = &id
+	}
+
 	if seen.Identity == nil && w.was.FSID != "" && w.was.AdminKey != "" && w.was.MonSecret != "" {
 		seen.Identity = &Identity{Name: w.Name, Owner: w.Owner, FSID: w.was.FSID, AdminKey: w.was.AdminKey, MonSecret: w.was.MonSecret, LastMon: w.was.LastMon, Established: true}
 	}
@@ -337,7 +343,7 @@ func (w *worker) cluster(ctx context.Context, seen *Seen) (*api.Cluster, error) 
 
 	w.closeSession()
 
-	l := Layout{Name: w.Name, FSID: seen.Identity.FSID, Dir: w.Dir}
+	l := Layout{Name: w.Name, FSID: seen.Identity.FSID, Dir: w.Dir, Entity: w.entity()}
 	err := errors.New("no host of a monitor answers")
 
 	for _, h := range w.doors(seen) {

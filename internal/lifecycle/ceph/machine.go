@@ -94,11 +94,26 @@ func table() []row {
 	}
 }
 
+// external is the machine of a cluster that somebody else runs: it is only looked at.
+func external() []row {
+	return []row{
+		{"no identity", noIdentity},
+		{"files missing or other than they should be", staleFiles},
+		{"the cluster does not answer", noAnswer},
+		{"another cluster answers", otherCluster},
+	}
+}
+
 // Next is the machine: what follows from what is seen.
 func Next(w *Wanted, s *Seen) (Step, string) {
 	v := newView(w, s)
+	rows := table()
 
-	for _, r := range table() {
+	if w.External != nil {
+		rows = external()
+	}
+
+	for _, r := range rows {
 		if step := r.next(v); step.Do != none {
 			return step, r.sight
 		}
@@ -113,6 +128,34 @@ func noIdentity(v *view) Step {
 	}
 
 	return Step{Do: makeIdentity, Message: "Configuring the Ceph cluster", Why: "choosing fsid and keys"}
+}
+
+// answerLimit is how long, in seconds, a cluster that somebody else runs may be silent.
+const answerLimit = 60
+
+func noAnswer(v *view) Step {
+	if v.s.Cluster != nil && len(v.quorum()) > 0 {
+		return Step{}
+	}
+
+	why := "no monitor of the external cluster answers"
+	if v.s.Why != nil {
+		why += ": " + v.s.Why.Error()
+	}
+
+	if v.s.Waited > answerLimit {
+		return Step{Do: fail, Why: why}
+	}
+
+	return Step{Do: pause, Why: why}
+}
+
+func otherCluster(v *view) Step {
+	if v.s.Cluster.Status.FSID == v.s.Identity.FSID {
+		return Step{}
+	}
+
+	return Step{Do: fail, Why: fmt.Sprintf("the cluster that answers has fsid %s, and external.fsid is %s", v.s.Cluster.Status.FSID, v.s.Identity.FSID)}
 }
 
 // lostFirst: before the first quorum the monmap on the hosts names exactly the monitors of

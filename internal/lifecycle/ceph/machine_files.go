@@ -49,7 +49,7 @@ func (v *view) filesOf(h HostSpec, have Facts) []File {
 		return out
 	}
 
-	if keyring := AdminKeyring(id.AdminKey); have.AdminSum != sum(keyring) {
+	if keyring := v.w.keyring(id.AdminKey); have.AdminSum != sum(keyring) {
 		out = append(out, File{Path: l.AdminKeyring(), Data: keyring, Mode: 0o600})
 	}
 
@@ -58,6 +58,23 @@ func (v *view) filesOf(h HostSpec, have Facts) []File {
 	}
 
 	return out
+}
+
+// keyring is what is asked with: that of client.admin, or of who an external cluster lets in.
+func (w *Wanted) keyring(key Secret) []byte {
+	if w.External != nil {
+		return Keyring(Entry{Entity: w.entity(), Key: key})
+	}
+
+	return AdminKeyring(key)
+}
+
+func (w *Wanted) entity() string {
+	if w.External != nil && w.External.User != "" {
+		return w.External.User
+	}
+
+	return EntityAdmin
 }
 
 // keeps reports whether a host keeps the keys of the cluster: those that have a monitor, or

@@ -88,6 +88,7 @@ func (v *view) monmap() map[string]string {
 	all := map[string]string{}
 
 	switch {
+	case v.w.External != nil && v.s.Cluster == nil:
 	case v.s.Cluster != nil && len(v.s.Cluster.Quorum.Mons) > 0:
 		for _, m := range v.s.Cluster.Quorum.Mons {
 			all[m.Name] = m.Addrs.String()
@@ -106,7 +107,13 @@ func (v *view) monmap() map[string]string {
 }
 
 // monHost is the value of mon_host: all monitors, by letter.
-func (v *view) monHost() string { return MonHost(v.monmap()) }
+func (v *view) monHost() string {
+	if v.w.External != nil {
+		return v.w.External.MonHost
+	}
+
+	return MonHost(v.monmap())
+}
 
 // MonHost is the value of mon_host for monitors by id and address.
 func MonHost(mons map[string]string) string {

@@ -53,15 +53,12 @@ func (r *Run) Refresh(ctx context.Context, was Record) Result {
 }
 
 func (w *worker) remarkDrift(res *Result) {
-	if len(res.Record.Drift) > 0 && !w.External0() {
+	if len(res.Record.Drift) > 0 {
 		w.warn("Ceph cluster "+w.Name+" is not as configured", strings.Join(res.Record.Drift, "; ")+".")
 	}
 
 	res.Warnings = w.warnings
 }
-
-// External0 reports whether somebody else runs the cluster.
-func (w *worker) External0() bool { return w.External != nil }
 
 // gone: every host of a monitor answered, and nowhere is anything of the cluster.
 func (w *worker) gone(seen *Seen) bool {

@@ -16,7 +16,7 @@ import (
 
 // Connect implements [ceph.Host]: through the host's librados.
 func (h *Host) Connect(ctx context.Context, l ceph.Layout) (api.Commander, error) {
-	b, err := bridge.Open(ctx, h.open, bridge.Config{Conf: l.Conf(), Keyring: l.AdminKeyring()})
+	b, err := bridge.Open(ctx, h.open, bridge.Config{Conf: l.Conf(), Keyring: l.AdminKeyring(), Name: l.Entity})
 	if err != nil {
 		return nil, h.unreached(err)
 	}
