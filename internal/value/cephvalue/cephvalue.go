@@ -1,0 +1,125 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cephvalue is what all rooms that work on a Ceph cluster have in common: the cluster's
+// id, the way to it, and limits of time.
+package cephvalue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
+)
+
+// Far is the part of the provider that leads to clusters.
+type Far interface {
+	// Ceph reaches a cluster by its id, through the hosts in it or through one connection.
+	Ceph(ctx context.Context, id string, connection *remote.Config) (*ceph.Reach, error)
+	// SSHDefaults are the provider-wide values that a connection falls back to.
+	SSHDefaults(ctx context.Context) (remote.Config, error)
+}
+
+// ErrPending says that the provider's configuration, or the way to the cluster, is not known before apply.
+var ErrPending = device.ErrUnknown
+
+// Reach reaches a cluster. It says in words what is wrong, and then returns nil.
+func Reach(ctx context.Context, far Far, id types.String, connection types.Object, diags *diag.Diagnostics) *ceph.Reach {
+	if diags.HasError() {
+		return nil
+	}
+
+	r, err := Open(ctx, far, id, connection, diags)
+
+	switch {
+	case diags.HasError():
+		return nil
+	case errors.Is(err, ErrPending):
+		diags.AddError("Ceph cluster is not known yet", value.Sentence(err))
+	case err != nil:
+		diags.AddError("Ceph cluster cannot be reached", value.Sentence(err))
+	default:
+		return r
+	}
+
+	return nil
+}
+
+// Open is [Reach] for callers that have words of their own.
+func Open(ctx context.Context, far Far, id types.String, connection types.Object, diags *diag.Diagnostics) (*ceph.Reach, error) {
+	switch {
+	case far == nil:
+		return nil, fmt.Errorf("%w: it is not configured at all", ErrPending)
+	case id.IsNull() || id.IsUnknown():
+		return nil, fmt.Errorf("%w: cluster_id", ErrPending)
+	}
+
+	cfg := Connection(ctx, far, connection, path.Root("connection"), diags)
+	if diags.HasError() {
+		return nil, nil //nolint:nilnil // the diagnostics say it
+	}
+
+	r, err := far.Ceph(ctx, id.ValueString(), cfg)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // its own words are a sentence
+	}
+
+	return r, nil
+}
+
+// Connection reads the object of a connection; nil where there is none.
+func Connection(ctx context.Context, far Far, o types.Object, at path.Path, diags *diag.Diagnostics) *remote.Config {
+	if o.IsNull() {
+		return nil
+	}
+
+	if o.IsUnknown() {
+		diags.AddAttributeError(at, "Connection is not known yet", "The connection to the cluster's host is not known before apply.")
+
+		return nil
+	}
+
+	defaults, err := far.SSHDefaults(ctx)
+	if err != nil {
+		diags.AddAttributeError(at, "Connection cannot be made yet", value.Sentence(err))
+
+		return nil
+	}
+
+	m, more := connectionvalue.Decode(ctx, o)
+	diags.Append(more...)
+
+	if more.HasError() {
+		return nil
+	}
+
+	cfg, more := connectionvalue.Config(ctx, m, defaults)
+	diags.Append(more...)
+
+	return &cfg
+}
+
+// Guard makes a panic a diagnostic: it would end the process, and with it what all other
+// resources are doing. It must be deferred itself.
+func Guard(ctx context.Context, verb, what string, diags *diag.Diagnostics) {
+	if p := recover(); p != nil {
+		tflog.Error(ctx, "panic", map[string]any{"verb": verb, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})
+		diags.AddError("Bug in the provider", fmt.Sprintf("The %s of a %s ended in a panic; please report this: %v", verb, what, p))
+	}
+}
+
+// Interrupted reports whether the user asked Terraform to stop.
+func Interrupted(ctx context.Context) bool {
+	return ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled)
+}
