@@ -140,6 +140,9 @@ func parseSections(out []byte) sections {
 	for line := range bytes.Lines(out) {
 		if next, ok := bytes.CutPrefix(line, []byte("== ")); ok {
 			name = string(bytes.TrimSpace(next))
+			if all[name] == nil {
+				all[name] = []byte{}
+			}
 
 			continue
 		}

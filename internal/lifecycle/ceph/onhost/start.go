@@ -66,10 +66,10 @@ listens() {
 ` + lookPorts + `
 }
 died() {
+  printf '%s\n' "$1" | tail -n 5 | cut -c 1-300
   case $1 in *'unable to bind'*) [ "$type" != mon ] || listens | while read -r w port p whose name; do
     echo "port $port is taken by ${name:-somebody} (pid $p)"
   done ;; esac
-  printf '%s\n' "$1" | tail -n 5 | cut -c 1-300
   exit 66
 }
 told() { tail -n "+$((lines + 1))" "$log" 2>/dev/null | grep ' -1 ' | tail -n 5; }
