@@ -23,7 +23,7 @@ const (
 
 // programs are what a host with a role needs.
 func programs(roles []string) []string {
-	all := []string{"ceph", "ceph-authtool"}
+	all := []string{"ceph"}
 
 	for _, role := range roles {
 		switch role {
