@@ -14,11 +14,11 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
-// A peer that answers nothing for aliveLimit is dead. NAT boxes forget a connection that
-// rests for some minutes.
+// A peer that answers nothing for aliveLimit is dead, and who waits for it learns that half a
+// minute after its last word. NAT boxes forget a connection that rests for some minutes.
 const (
-	aliveEvery = 15 * time.Second
-	aliveLimit = 30 * time.Second
+	aliveEvery = 10 * time.Second
+	aliveLimit = 20 * time.Second
 )
 
 // connection is one SSH connection.

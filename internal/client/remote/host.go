@@ -146,13 +146,29 @@ func (h *host) run(ctx context.Context, cmd Command) (Result, error) {
 	left := h.kill(context.WithoutCancel(ctx), token)
 
 	s.close()
-	<-end
+	within(ctx, end, lateEnd)
 
 	if left != nil {
 		return Result{}, fmt.Errorf("%w; %w", why, left)
 	}
 
 	return Result{}, fmt.Errorf("%w; %w", why, errEnded)
+}
+
+// lateEnd bounds the wait for the end of what was given up: a peer that has died confirms none.
+const lateEnd = grace + 3*time.Second
+
+// within waits for a sign, for no longer than the limit.
+func within[T any](ctx context.Context, sign <-chan T, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+
+	select {
+	case <-sign:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // What became of a command that was begun and left no result.

@@ -19,8 +19,6 @@ const (
 	// closeGrace is how long a program may take to end once its input has ended. The wrapper
 	// waits as long when the connection was lost.
 	closeGrace = time.Second
-	// lateEnd bounds the wait for the end of what was given up: a peer may have died.
-	lateEnd = 2 * time.Second
 )
 
 // Open starts a program that is spoken to; see Host. Read returns io.EOF once the program has
@@ -145,12 +143,7 @@ func (t *talk) feed(stdin io.WriteCloser, first []byte) {
 
 	// Nobody reads any more. Why is known once the program's end is, and that may have to wait
 	// for somebody who reads the rest of its output.
-	ctx, cancel := context.WithTimeout(t.ctx, closeGrace)
-	defer cancel()
-
-	select {
-	case <-t.over:
-	case <-ctx.Done():
+	if !within(t.ctx, t.over, closeGrace) {
 		_ = t.input.CloseWithError(t.failure(fmt.Errorf("%w: the program takes no input: %w", ErrLost, err)))
 	}
 }
@@ -180,28 +173,34 @@ func (t *talk) ending(exit int, err error) error {
 
 // settle ends both directions. The first reason counts.
 func (t *talk) settle(why error) {
-	t.mu.Lock()
-	if t.why == nil {
-		t.why = why
-	}
+	why = t.reason(why)
 
-	why = t.why
-	t.mu.Unlock()
-
+	// First the input: who has read the end must not write any more.
+	_ = t.input.CloseWithError(t.refusal(why))
 	_ = t.output.CloseWithError(why)
+}
 
-	if why == io.EOF { //nolint:errorlint // it is this one, of a program that ended well
-		why = t.failure(io.ErrClosedPipe)
+// refusal is what a write gets to hear.
+func (t *talk) refusal(why error) error {
+	if why == nil || why == io.EOF { //nolint:errorlint // it is this one, of a program that ended well
+		return t.failure(io.ErrClosedPipe)
 	}
 
-	_ = t.input.CloseWithError(why)
+	return why
 }
 
 // Read implements [io.Reader].
 func (t *talk) Read(p []byte) (int, error) { return t.fromProgram.Read(p) }
 
 // Write implements [io.Writer].
-func (t *talk) Write(p []byte) (int, error) { return t.toProgram.Write(p) }
+func (t *talk) Write(p []byte) (int, error) {
+	n, err := t.toProgram.Write(p)
+	if err == io.ErrClosedPipe { //nolint:errorlint // the pipe's own, where the session is being closed
+		err = t.refusal(t.reason(nil))
+	}
+
+	return n, err
+}
 
 // Stderr implements [Session].
 func (t *talk) Stderr() string { return t.stderr.String() }
@@ -217,10 +216,11 @@ func (t *talk) Close() error {
 // started if that does not do. The error says that something may still run.
 func (t *talk) shut(why error) error {
 	t.once.Do(func() {
+		why = t.reason(why)
 		_ = t.toProgram.Close()
-		_ = t.output.CloseWithError(t.reason(why))
+		_ = t.output.CloseWithError(why)
 
-		if t.ended(closeGrace) {
+		if within(t.ctx, t.over, closeGrace) {
 			return
 		}
 
@@ -228,9 +228,9 @@ func (t *talk) shut(why error) error {
 			t.left = t.failure(err)
 		}
 
-		if !t.ended(closeGrace) {
+		if !within(t.ctx, t.over, closeGrace) {
 			t.place.close()
-			t.ended(lateEnd)
+			within(t.ctx, t.over, lateEnd)
 		}
 
 		t.settle(why)
@@ -249,19 +249,6 @@ func (t *talk) reason(why error) error {
 	}
 
 	return t.why
-}
-
-// ended waits for the end of the program.
-func (t *talk) ended(limit time.Duration) bool {
-	ctx, cancel := context.WithTimeout(t.ctx, limit)
-	defer cancel()
-
-	select {
-	case <-t.over:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // sink passes output on, and drops it once nobody reads: a program ends sooner when it gets
