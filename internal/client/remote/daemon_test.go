@@ -164,7 +164,7 @@ func TestDetach_survivesTheConnection(t *testing.T) {
 		t.Errorf("the session, a write: %v", err)
 	}
 
-	within(t, time.Second, "the end of the session", func() { _ = spoken.Close() })
+	took(t, time.Second, "the end of the session", func() { _ = spoken.Close() })
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()

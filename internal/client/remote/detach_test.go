@@ -28,7 +28,7 @@ func daemon(t *testing.T, h remote.Host, m string) int {
 
 	var r remote.Result
 
-	within(t, 5*time.Second, "the start", func() {
+	took(t, 5*time.Second, "the start", func() {
 		var err error
 
 		r, err = h.Run(t.Context(), remote.Command{Script: daemonize, Params: []string{m}, Detach: true})
@@ -175,7 +175,7 @@ func TestDetach_aTableOfStarters(t *testing.T) {
 
 				c.cmd.Detach = true
 
-				within(t, 20*time.Second, "it", func() {
+				took(t, 20*time.Second, "it", func() {
 					r, err := h.Run(t.Context(), c.cmd)
 					if err != nil || string(r.Stdout) != c.stdout && string(r.Stdout) != strings.Replace(c.stdout, "0022", "022", 1) ||
 						!strings.Contains(string(r.Stderr), c.stderr) || c.stderr == "" && len(r.Stderr) > 0 || r.Exit != c.exit {

@@ -6,38 +6,49 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 )
 
-// Each does something with every item, at most limit at a time. All are tried even if some
-// fail; none is begun once the context has ended. The errors come joined, in the order of the items.
-func Each[T any](ctx context.Context, limit int, items []T, do func(context.Context, T) error) error {
+// Each calls a function for all items, for at most limit of them at once (0: for all). One that
+// fails keeps no other from its turn: the errors are joined, in the order of the items. Once the
+// context has ended none is begun, and the error tells how many were not.
+func Each[T any](ctx context.Context, limit int, items []T, do func(ctx context.Context, item T) error) error {
+	if limit <= 0 {
+		limit = len(items)
+	}
+
 	var (
-		group sync.WaitGroup
-		errs  = make([]error, len(items))
-		room  = make(chan struct{}, max(limit, 1))
+		all    sync.WaitGroup
+		errs   = make([]error, len(items), len(items)+1)
+		places = make(chan struct{}, limit)
+		begun  = 0
 	)
 
 	for i, item := range items {
 		select {
-		case room <- struct{}{}:
+		case places <- struct{}{}:
 		case <-ctx.Done():
 		}
 
-		if ctx.Err() != nil {
-			errs[i] = context.Cause(ctx)
-
+		if ctx.Err() != nil { // both may be: select is not fair
 			break
 		}
 
-		group.Go(func() {
-			defer func() { <-room }()
+		begun++
+
+		all.Go(func() {
+			defer func() { <-places }()
 
 			errs[i] = do(ctx, item)
 		})
 	}
 
-	group.Wait()
+	all.Wait()
+
+	if begun < len(items) {
+		errs = append(errs, fmt.Errorf("%d of %d not begun: %w", len(items)-begun, len(items), cancelled(ctx)))
+	}
 
 	return errors.Join(errs...)
 }

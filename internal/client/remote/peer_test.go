@@ -111,6 +111,51 @@ func TestConnection_aPeerThatDies(t *testing.T) {
 	})
 }
 
+// Who gives up does not wait for a peer that is gone.
+func TestRun_givenUpOnAPeerThatDied(t *testing.T) {
+	t.Parallel()
+
+	s := sshd(t)
+	gone := make(chan struct{})
+	h := open(t, s.config(func(c *remote.Config) {
+		c.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+
+			return &silent{Conn: conn, gone: gone, closed: make(chan struct{})}, err
+		}
+	}))
+
+	spoken := talk(t, h, remote.Command{Args: []string{"cat"}})
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+
+	time.AfterFunc(500*time.Millisecond, func() {
+		close(gone)
+		cancel()
+	})
+
+	var all sync.WaitGroup
+
+	all.Go(func() {
+		took(t, 17*time.Second, "a command", func() {
+			_, err := h.Run(ctx, remote.Command{Args: []string{"sleep", "20"}})
+			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "may still run") {
+				t.Errorf("the command: %v", err)
+			}
+		})
+	})
+	all.Go(func() {
+		<-gone
+		took(t, 18*time.Second, "a session", func() {
+			if err := spoken.Close(); err == nil || !strings.Contains(err.Error(), "may still run") {
+				t.Errorf("the session: %v", err)
+			}
+		})
+	})
+	all.Wait()
+}
+
 func TestRun_noPlaceForAnother(t *testing.T) {
 	t.Parallel()
 

@@ -33,16 +33,16 @@ func talk(t *testing.T, h remote.Host, cmd remote.Command) remote.Session {
 	return s
 }
 
-// within fails a test whose step takes longer.
-func within(t *testing.T, limit time.Duration, what string, f func()) {
+// took fails a test whose step takes longer.
+func took(t *testing.T, limit time.Duration, what string, f func()) {
 	t.Helper()
 
 	began := time.Now()
 
 	f()
 
-	if took := time.Since(began); took > limit {
-		t.Errorf("%s took %s", what, took)
+	if d := time.Since(began); d > limit {
+		t.Errorf("%s took %s", what, d)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestSession_thousandLinesBackAndForth(t *testing.T) {
 			}
 		}
 
-		within(t, 900*time.Millisecond, "the end", func() {
+		took(t, 900*time.Millisecond, "the end", func() {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
@@ -173,7 +173,7 @@ func TestSession_nobodyReads(t *testing.T) {
 
 		s := talk(t, h, remote.Command{Script: "echo unread; exit 1"})
 
-		within(t, 10*time.Second, "to find out", func() {
+		took(t, 10*time.Second, "to find out", func() {
 			for {
 				if _, err := s.Write(make([]byte, 1<<20)); err != nil {
 					break
@@ -249,7 +249,7 @@ func TestSession_endsWithAllThatItStarted(t *testing.T) {
 					t.Error("something still runs")
 				}
 
-				within(t, 8*time.Second, "the end", func() { _ = s.Close() })
+				took(t, 8*time.Second, "the end", func() { _ = s.Close() })
 			})
 		})
 	}
