@@ -74,6 +74,16 @@ func (w *Wanted) options() map[string]map[string]string {
 		set("global", "ms_osd_compress_mode", "force")
 	}
 
+	if mode := w.Mgr.Modules["balancer"].Mode; mode != "" {
+		set(RoleMgr, "mgr/balancer/mode", mode)
+	}
+
+	if w.Dashboard.Managed && w.Dashboard.Enabled {
+		for name, value := range w.Dashboard.options() {
+			set(RoleMgr, name, value)
+		}
+	}
+
 	for who, options := range w.Config {
 		for name, value := range options {
 			set(who, conf.Key(name), conf.Value(value))
@@ -148,10 +158,12 @@ type ModuleChange struct {
 func ModuleChanges(w *Wanted, have api.Mgr) []ModuleChange {
 	var out []ModuleChange
 
-	for _, name := range sortedKeys(w.Mgr.Modules) {
+	modules := w.modules()
+
+	for _, name := range sortedKeys(modules) {
 		on := slices.Contains(have.Modules, name) || slices.Contains(have.AlwaysOn, name)
 
-		switch want := w.Mgr.Modules[name].Enabled; {
+		switch want := modules[name]; {
 		case want && !on:
 			out = append(out, ModuleChange{Name: name, Enable: true})
 		case !want && slices.Contains(have.Modules, name):
@@ -165,7 +177,6 @@ func ModuleChanges(w *Wanted, have api.Mgr) []ModuleChange {
 // The kinds of settings.
 const (
 	setRatios    = "ratios"
-	setBalancer  = "balancer mode"
 	setMinCompat = "require-min-compat-client"
 	setRelease   = "require-osd-release"
 	setClass     = "device class"
@@ -196,7 +207,7 @@ func (s Setting) String() string {
 }
 
 func otherSettings(v *view) Step {
-	settings := slices.Concat(v.ratios(), v.release(), v.osdSettings(), v.places())
+	settings := slices.Concat(v.ratios(), v.release(), v.osdSettings(), v.places(), v.dashboard())
 	if len(settings) == 0 {
 		return Step{}
 	}

@@ -245,7 +245,7 @@ func (w *worker) setConfig(ctx context.Context, seen *Seen, changes []OptionChan
 		}
 	}
 
-	return nil
+	return w.reloadDashboard(ctx, c, seen, changes)
 }
 
 // setModules switches modules. The manager loads what is enabled a moment later; one that
@@ -302,6 +302,8 @@ func (w *worker) setSetting(ctx context.Context, c *api.Cluster, seen *Seen, s S
 		return c.CrushMove(ctx, s.Name, s.Place)
 	case setIn:
 		return c.OSDIn(ctx, s.ID)
+	case setDashboard:
+		return w.openDashboard(ctx, c, seen)
 	default:
 		return fmt.Errorf("a setting that nobody knows: %s; this is a bug of the provider", s.What)
 	}

@@ -178,7 +178,7 @@ type Dashboard struct {
 	Port     int
 	SSL      bool
 	Prefix   string
-	Password string
+	Password Secret // of the user admin; empty: made once
 }
 
 // ReadySpec says when the cluster counts as ready.
