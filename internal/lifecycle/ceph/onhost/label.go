@@ -18,8 +18,9 @@ import (
 //	label_get DEV KEY prints one of these values
 //	sigs_of DEV       prints the signatures that are on the device, one a line
 //	busy_all          reads devices, a line each, and prints "busy<tab>DEV<tab>reason" of those that
-//	                  somebody else has open for himself. A running OSD holds a lock, a mount, a
-//	                  volume group and a swap hold the device itself. One that cannot be asked is busy
+//	                  somebody else has open for himself. A running OSD holds a lock (of the one or
+//	                  the other kind, by release), a mount, a volume group and a swap hold the device
+//	                  itself. One that cannot be asked is busy
 //
 // A label starts with a line of text and the OSD's uuid as text. What follows is binary: its length,
 // the uuid, size and time, then the role as text. The label of a DB has nothing of a cluster.
@@ -55,6 +56,7 @@ def why(p):
     fd = os.open(p, how)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     finally:
         os.close(fd)
 for p in sys.stdin.read().splitlines():
@@ -71,7 +73,9 @@ for p in sys.stdin.read().splitlines():
   done
   while IFS= read -r bp; do
     if [ -b "$bp" ] && ! lim wipefs -a -n "$bp" >/dev/null 2>&1; then printf 'busy\t%s\tit cannot be opened exclusively\n' "$bp"
-    elif ! lim flock -n -x "$bp" true 2>/dev/null; then printf 'busy\t%s\tsomebody holds a lock on it\n' "$bp"; fi
+    elif ! lim flock -n -x "$bp" true 2>/dev/null || grep -q ":$(stat -L -c %i "$bp") " /proc/locks; then
+      printf 'busy\t%s\tsomebody holds a lock on it\n' "$bp"
+    fi
   done
 }
 busy_of() { printf '%s\n' "$1" | busy_all | cut -f 3; }

@@ -322,7 +322,7 @@ const scriptFiles = `# metal3: ceph-slot-files
 umask 077
 while [ $# -ge 3 ]; do
   if [ "$1" = 1 ] && [ "$3" -gt 0 ]; then
-    mkdir -p "${2%/*}/" || exit 1
+    (umask 022 && mkdir -p "${2%/*}/") || exit 1
     has=0
     [ ! -e "$2" ] || has=$(stat -L -c %s "$2") || exit 1
     [ "$has" -ge "$3" ] || truncate -s "$3" "$2" || exit 1
