@@ -115,6 +115,8 @@ func TestSession_longLines(t *testing.T) {
 func TestSession_aProgramThatEnds(t *testing.T) {
 	t.Parallel()
 
+	many := strings.Repeat("y", 16<<10-4) + "end\n" // what is kept of them
+
 	cases := map[string]struct {
 		cmd    remote.Command
 		out    string
@@ -128,10 +130,7 @@ func TestSession_aProgramThatEnds(t *testing.T) {
 		"before it began":          {remote.Command{Args: []string{"no-such-program"}}, "", io.ErrUnexpectedEOF, "exit status 127", ""},
 		"with a long output":       {remote.Command{Script: "head -c 1000000 /dev/zero | tr '\\0' x"}, strings.Repeat("x", 1000000), nil, "", ""},
 		"after it closed its ends": {remote.Command{Script: "exec <&- >&-; sleep 0.3; exit 4"}, "", io.ErrUnexpectedEOF, "exit status 4", ""},
-		"with many words": {
-			remote.Command{Script: "head -c 100000 /dev/zero | tr '\\0' y >&2; echo end >&2"}, "", nil, "",
-			strings.Repeat("y", 16<<10-4) + "end\n",
-		},
+		"with many words":          {remote.Command{Script: "head -c 100000 /dev/zero | tr '\\0' y >&2; echo end >&2"}, "", nil, "", many},
 	}
 
 	kinds(t, func(t *testing.T, h remote.Host) {
@@ -331,4 +330,39 @@ func TestSession_sudoThatAsks(t *testing.T) {
 	if _, err := io.ReadAll(talk(t, h, remote.Command{Args: []string{"cat"}})); !errors.Is(err, remote.ErrSudo) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// Debian and others let sudo put a terminal between (use_pty): what passes must stay as it is.
+func TestSession_sudoWithATerminalBetween(t *testing.T) {
+	t.Parallel()
+
+	s := sshd(t)
+	s.file("sudoers", "Defaults use_pty\nroot ALL=(ALL) ALL\n"+sudoer+" ALL=(ALL) NOPASSWD: ALL\n", 0o440)
+
+	h := open(t, s.config(as(sudoer, true)))
+	spoken := talk(t, h, remote.Command{Args: []string{"cat"}})
+	all := bytes.Repeat([]byte{0, 3, 4, 10, 13, 17, 26, 28, 127, 255}, 5000)
+
+	go func() { _, _ = spoken.Write(all) }()
+
+	got := make([]byte, len(all))
+	if _, err := io.ReadFull(spoken, got); err != nil || !bytes.Equal(got, all) {
+		t.Errorf("it became something else, %v", err)
+	}
+
+	took(t, 3*time.Second, "the end", func() {
+		if err := spoken.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+
+	m := mark(t)
+	pid := daemon(t, h, m)
+
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+
+	time.Sleep(2 * time.Second)
+	lives(t, pid)
 }
