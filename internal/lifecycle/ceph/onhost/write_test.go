@@ -1,0 +1,164 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package onhost_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/onhost"
+)
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+
+	c := newCluster(t, "ceph")
+	secret := filepath.Join(c.l.Dir, "identity.json")
+	shared := filepath.Join(c.l.Dir, "mgr", "shared")
+	odd := []byte("no newline at the end, \x00 and \xff\n== end\n\n")
+	files := []ceph.File{
+		{Path: secret, Data: []byte(`{"fsid":"x"}`), Mode: 0o600},
+		{Path: filepath.Join(c.l.Dir, "empty"), Mode: 0o644},
+		{Path: shared, Data: odd, Mode: 0o640, Shared: true},
+	}
+
+	must(t, c.Write(t.Context(), c.l, files))
+
+	stat := func(p string) string { return strings.TrimSpace(string(run(t, "stat", "-c", "%a %U:%G", p))) }
+	for p, want := range map[string]string{
+		secret: "600 root:root", shared: "640 ceph:ceph", c.l.Conf(): "644 root:root", c.l.Run(): "755 ceph:ceph",
+		c.l.Log(): "750 ceph:ceph", c.l.Slots(): "711 root:root", c.l.Dir: "755 root:root",
+	} {
+		if got := stat(p); got != want {
+			t.Errorf("%s: %s, want %s", p, got, want)
+		}
+	}
+
+	if got, err := os.ReadFile(shared); err != nil || !bytes.Equal(got, odd) {
+		t.Errorf("content %q, %v", got, err)
+	}
+
+	t.Run("what is the same is left alone", func(t *testing.T) {
+		before := tree(t, c.l.Dir)
+		must(t, c.Write(t.Context(), c.l, files))
+
+		strip := func(s string) string { // making a temporary file touches the folder of those
+			return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })[1:], "\n")
+		}
+		if after := tree(t, c.l.Dir); !sameBut(strip(before), strip(after), "tmp ") {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	})
+
+	t.Run("content, mode and owner are mended", func(t *testing.T) {
+		must(t, os.WriteFile(secret, []byte("x"), 0o600))
+		must(t, os.Chmod(secret, 0o644)) //nolint:gosec // to be mended
+		must(t, os.Chown(shared, 0, 0))
+		must(t, c.Write(t.Context(), c.l, files))
+
+		if got := stat(secret) + " " + stat(shared); got != "600 root:root 640 ceph:ceph" {
+			t.Error(got)
+		}
+	})
+
+	t.Run("a link in the place of a file is replaced, not followed", func(t *testing.T) {
+		victim := filepath.Join(t.TempDir(), "victim")
+		must(t, os.WriteFile(victim, []byte("mine"), 0o600))
+		must(t, os.Remove(secret))
+		must(t, os.Symlink(victim, secret))
+		must(t, c.Write(t.Context(), c.l, files))
+
+		if got, _ := os.ReadFile(victim); string(got) != "mine" {
+			t.Errorf("the victim holds %q", got)
+		}
+	})
+
+	t.Run("nothing of the standard input is left behind", func(t *testing.T) {
+		if got := run(t, "ls", "-A", filepath.Join(c.l.Dir, "tmp")); len(got) != 0 {
+			t.Errorf("left: %s", got)
+		}
+	})
+}
+
+// sameBut compares lines, other than those that begin with a word.
+func sameBut(a, b, but string) bool {
+	drop := func(s string) (all []string) {
+		for l := range strings.Lines(s) {
+			if !strings.HasPrefix(l, but) {
+				all = append(all, strings.TrimSpace(l))
+			}
+		}
+
+		return all
+	}
+
+	return strings.Join(drop(a), "\n") == strings.Join(drop(b), "\n")
+}
+
+func TestWrite_secretsGoThroughStandardInput(t *testing.T) {
+	t.Parallel()
+
+	l := layout()
+	s := &scripted{answers: []answer{says("wrote x\n")}}
+	must(t, onhost.New(s).Write(t.Context(), l, []ceph.File{{Path: l.IdentityFile(), Data: []byte("hunter2"), Mode: 0o600}}))
+
+	cmd := s.asked[0]
+	if got := cmd.Script + strings.Join(cmd.Params, " ") + strings.Join(cmd.Env, " "); strings.Contains(got, "hunter2") || string(cmd.Stdin) != "hunter2" {
+		t.Error("a secret is where all users of the host can read it")
+	}
+}
+
+func TestWrite_refusesFilesElsewhere(t *testing.T) {
+	t.Parallel()
+
+	for _, p := range []string{"/etc/passwd", layout().Dir + "/../x", layout().Dir, "ceph.conf"} {
+		if err := onhost.New(&scripted{}).Write(t.Context(), layout(), []ceph.File{{Path: p}}); !errors.Is(err, onhost.ErrLayout) {
+			t.Errorf("%s: error %v", p, err)
+		}
+	}
+}
+
+func TestErrors_tellWhatKindTheyAre(t *testing.T) {
+	t.Parallel()
+
+	exit := func(n int, out, words string) answer {
+		return answer{res: remote.Result{Exit: n, Stdout: []byte(out), Stderr: []byte(words)}}
+	}
+
+	cases := map[string]struct {
+		answer answer
+		kind   error
+		say    string
+	}{
+		"nobody answers":             {answer{err: remote.ErrUnreachable}, ceph.ErrUnreachable, ""},
+		"somebody else answers":      {answer{err: remote.ErrHostKey}, remote.ErrHostKey, "ceph-start"},
+		"foreign":                    {exit(64, "noise\n/d/mon/a f-1\n", ""), ceph.ErrForeign, "/d/mon/a on root@h1 (fsid f-1)"},
+		"foreign, and nothing known": {exit(64, "", ""), ceph.ErrForeign, "an unknown fsid"},
+		"died":                       {exit(66, "mgr.x: \x1b[0;31mno key\x1b[0m\n", ""), ceph.ErrDied, "mgr.x: no key"},
+		"failed":                     {exit(1, "", "chown: invalid user: 'ceph:ceph'\n"), onhost.ErrCommand, "(exit status 1): chown: invalid user: 'ceph:ceph'"},
+		"failed without a word":      {exit(127, "", ""), onhost.ErrCommand, "it said nothing"},
+		"failed with odd words":      {exit(1, "", "\x1b["), onhost.ErrCommand, "it said nothing"},
+	}
+
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			err := onhost.New(&scripted{answers: []answer{tc.answer}}).Start(t.Context(), layout(), monA, ceph.StartHow{})
+			if !errors.Is(err, tc.kind) || !strings.Contains(err.Error(), tc.say) {
+				t.Errorf("error %v, want %v with %q", err, tc.kind, tc.say)
+			}
+
+			if errors.Is(err, ceph.ErrUnreachable) != (tc.kind == ceph.ErrUnreachable) { //nolint:errorlint // these are the kinds themselves
+				t.Errorf("unreachable: %v", err)
+			}
+		})
+	}
+}
