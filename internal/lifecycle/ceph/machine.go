@@ -36,6 +36,19 @@ const (
 	removeOSDs      // those that are no longer configured
 )
 
+// String is what a step does, for logs and tests.
+func (d Do) String() string {
+	names := [...]string{
+		"none", "rest", "wait", "fail", "make identity", "write files", "make mons", "start mons", "establish", "add mon", "remove mon",
+		"set config", "make mgrs", "remove mgr", "make OSDs", "set modules", "set settings", "restart", "remove OSDs",
+	}
+	if d < 0 || int(d) >= len(names) {
+		return "unknown"
+	}
+
+	return names[d]
+}
+
 // Step is what is done next.
 type Step struct {
 	Do      Do
