@@ -528,7 +528,7 @@ func configurable(attributes []*tfprotov6.SchemaAttribute, state Map) Map {
 		}
 
 		if inner, ok := v.(Map); ok && a.NestedType != nil {
-			v = configurable(a.NestedType.Attributes, inner)
+			v = nestedConfigurable(a.NestedType, inner)
 		}
 
 		if n, ok := v.(int64); ok {
@@ -536,6 +536,22 @@ func configurable(attributes []*tfprotov6.SchemaAttribute, state Map) Map {
 		}
 
 		out[a.Name] = v
+	}
+
+	return out
+}
+
+func nestedConfigurable(of *tfprotov6.SchemaObject, state Map) Map {
+	if of.Nesting != tfprotov6.SchemaObjectNestingModeMap {
+		return configurable(of.Attributes, state)
+	}
+
+	out := Map{}
+
+	for key, v := range state {
+		if one, ok := v.(Map); ok {
+			out[key] = configurable(of.Attributes, one)
+		}
 	}
 
 	return out

@@ -5,6 +5,7 @@ package acctest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -64,6 +65,20 @@ func mergeNested(a *tfprotov6.SchemaAttribute, prior, config tftypes.Value) tfty
 		}
 
 		return tftypes.NewValue(config.Type(), want)
+	case tfprotov6.SchemaObjectNestingModeMap:
+		have, want := members(prior), members(config)
+		for key, c := range want {
+			p, ok := have[key]
+			if !ok {
+				p = tftypes.NewValue(c.Type(), nil)
+			}
+
+			if c.IsKnown() && !c.IsNull() {
+				want[key] = merge(c.Type(), a.NestedType.Attributes, p, c)
+			}
+		}
+
+		return tftypes.NewValue(config.Type(), want)
 	default:
 		return config
 	}
@@ -77,7 +92,11 @@ func configured(a *tfprotov6.SchemaAttribute, prior tftypes.Value) bool {
 	}
 
 	all := []tftypes.Value{prior}
-	if a.NestedType.Nesting != tfprotov6.SchemaObjectNestingModeSingle {
+	switch a.NestedType.Nesting {
+	case tfprotov6.SchemaObjectNestingModeSingle:
+	case tfprotov6.SchemaObjectNestingModeMap:
+		all = slices.Collect(maps.Values(members(prior)))
+	default:
 		all = elements(prior)
 	}
 
@@ -148,6 +167,15 @@ func checkAttributes(at string, attributes []*tfprotov6.SchemaAttribute, prior, 
 		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeList && len(elements(c)) == len(elements(n)):
 			for i, one := range elements(c) {
 				out = append(out, checkAttributes(fmt.Sprintf("%s%s[%d].", at, a.Name, i), a.NestedType.Attributes, nth(p, i, one), one, elements(n)[i])...)
+			}
+		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeMap && len(members(c)) == len(members(n)):
+			for key, one := range members(c) {
+				was, ok := members(p)[key]
+				if !ok {
+					was = tftypes.NewValue(one.Type(), nil)
+				}
+
+				out = append(out, checkAttributes(fmt.Sprintf("%s%s[%q].", at, a.Name, key), a.NestedType.Attributes, was, one, members(n)[key])...)
 			}
 		default:
 			out = append(out, fmt.Sprintf("%s%s: configured %s, was %s, planned %s", at, a.Name, c, p, n))

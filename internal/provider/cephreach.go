@@ -6,19 +6,12 @@ package provider
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/onhost"
 )
-
-// WithCephHost gives rooms hosts of Ceph clusters of another kind than those over SSH.
-func WithCephHost(host func(cfg remote.Config) ceph.Host) Option {
-	return func(o *options) { o.cephHost = host }
-}
 
 // cephSessions are the open sessions with Ceph clusters: one a cluster, for all rooms.
 type cephSessions struct {
@@ -72,31 +65,6 @@ func (s *services) Ceph(ctx context.Context, id string, connection *remote.Confi
 	entry.open, entry.fsid = reach.Session, reach.Location.FSID
 
 	return reach, nil
-}
-
-// CephHost returns what is done on a host of a Ceph cluster, over the connection that all
-// rooms share. It connects at the first need.
-func (s *services) CephHost(ctx context.Context, cfg remote.Config) (ceph.Host, error) {
-	if s.options.cephHost != nil {
-		return s.options.cephHost(cfg), nil
-	}
-
-	pool, _, err := s.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-
-	host, err := pool.Host(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("connection to %s: %w", cmp.Or(cfg.Host, "this machine"), err)
-	}
-
-	h, ok := any(onhost.New(host)).(ceph.Host)
-	if !ok {
-		return nil, errors.New("this build can do nothing on hosts of Ceph clusters")
-	}
-
-	return h, nil
 }
 
 // of returns the entry of a cluster. Another way to the same cluster is another session: a

@@ -35,6 +35,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephcluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/composablegpu"
 )
 
@@ -63,6 +64,7 @@ type options struct {
 	desk      *device.Desk
 	lab       *lab.Lab
 	node      func(cfg remote.Config, deviceType string) device.Node
+	cephRun   func(ceph.Run) cephcluster.Verbs
 	cephHost  func(cfg remote.Config) ceph.Host
 	env       func(string) string
 }
@@ -136,12 +138,12 @@ func (p *metal3) Functions(context.Context) []func() function.Function { return 
 
 // Resources lists the resources.
 func (p *metal3) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{baremetalhost.NewResource, composablegpu.NewResource}
+	return []func() resource.Resource{baremetalhost.NewResource, cephcluster.NewResource, composablegpu.NewResource}
 }
 
 // ListResources lists what can be listed.
 func (p *metal3) ListResources(context.Context) []func() list.ListResource {
-	return []func() list.ListResource{composablegpu.NewListResource}
+	return []func() list.ListResource{cephcluster.NewListResource, composablegpu.NewListResource}
 }
 
 // DataSources lists the data sources.

@@ -18,9 +18,13 @@ type Unknown struct{}
 // Map is the value of an object or a map; an object's attributes that are left out are null.
 type Map = map[string]any
 
-// Value makes a Terraform value of a type out of nil, Unknown, a string, bool, int, Map or
+// Value makes a Terraform value of a type out of nil, Unknown, a string, bool, int, float64, Map or
 // []any. It panics where the two do not go together: that is a mistake in a test.
 func Value(t tftypes.Type, v any) tftypes.Value {
+	if t.Is(tftypes.DynamicPseudoType) && v != nil {
+		t = guess(v)
+	}
+
 	switch v := v.(type) {
 	case nil:
 		return tftypes.NewValue(t, nil)
@@ -28,6 +32,8 @@ func Value(t tftypes.Type, v any) tftypes.Value {
 		return tftypes.NewValue(t, tftypes.UnknownValue)
 	case int:
 		return tftypes.NewValue(t, big.NewFloat(float64(v)))
+	case float64:
+		return tftypes.NewValue(t, big.NewFloat(v))
 	case string, bool:
 		return tftypes.NewValue(t, v)
 	case []any:
@@ -39,6 +45,34 @@ func Value(t tftypes.Type, v any) tftypes.Value {
 	}
 }
 
+// guess is the type that Terraform gives a value where the schema leaves it open.
+func guess(v any) tftypes.Type {
+	switch v := v.(type) {
+	case Map:
+		all := make(map[string]tftypes.Type, len(v))
+		for key, one := range v {
+			all[key] = guess(one)
+		}
+
+		return tftypes.Object{AttributeTypes: all}
+	case []any:
+		all := make([]tftypes.Type, 0, len(v))
+		for _, one := range v {
+			all = append(all, guess(one))
+		}
+
+		return tftypes.Tuple{ElementTypes: all}
+	case string:
+		return tftypes.String
+	case bool:
+		return tftypes.Bool
+	case int, float64:
+		return tftypes.Number
+	default:
+		return tftypes.DynamicPseudoType
+	}
+}
+
 func list(t tftypes.Type, v []any) tftypes.Value {
 	var element tftypes.Type
 
@@ -47,6 +81,8 @@ func list(t tftypes.Type, v []any) tftypes.Value {
 		element = t.ElementType
 	case tftypes.Set:
 		element = t.ElementType
+	case tftypes.Tuple:
+		element = tftypes.DynamicPseudoType
 	default:
 		panic(fmt.Sprintf("%s is no list", t))
 	}
@@ -84,7 +120,8 @@ func mapping(t tftypes.Type, v Map) tftypes.Value {
 	return tftypes.NewValue(t, all)
 }
 
-// Plain turns a Terraform value back into what [Value] takes; numbers become int64.
+// Plain turns a Terraform value back into what [Value] takes; numbers become int64, or
+// float64 where they have a fraction.
 func Plain(v tftypes.Value) any {
 	switch {
 	case v.IsNull():
@@ -107,9 +144,13 @@ func Plain(v tftypes.Value) any {
 	case v.As(&b) == nil:
 		return b
 	case v.As(&n) == nil:
-		i, _ := n.Int64()
+		if i, accuracy := n.Int64(); accuracy == big.Exact {
+			return i
+		}
 
-		return i
+		f, _ := n.Float64()
+
+		return f
 	case v.As(&all) == nil:
 		out := make([]any, 0, len(all))
 		for _, one := range all {
