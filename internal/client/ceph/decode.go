@@ -42,16 +42,19 @@ func decodeFirst[T any, P shaped[T]](out []byte) (T, int, bool) {
 
 			var doc T
 
-			size, whole, cut := value(out[at:], &doc)
-			if whole && P(&doc).fits() {
-				return doc, at + size, true
-			}
+			size, end := value(out[at:], &doc)
 
-			if cut {
+			switch {
+			case end == cut:
 				return *new(T), 0, false
+			case end == broken:
+				at++
+			case P(&doc).fits():
+				return doc, at + size, true
+			default:
+				at += max(size, 1)
 			}
 
-			at += max(size, 1)
 			budget -= max(size, 64)
 		}
 	}
@@ -88,9 +91,18 @@ func next(out []byte, at int, lines bool) int {
 	return len(out)
 }
 
-// value reads one value: how many bytes were read, whether it is whole, or whether it is cut
-// off at the end of the answer. A field of another type than expected stays empty.
-func value(text []byte, into any) (size int, whole, cut bool) {
+// ending says how a value ends.
+type ending int
+
+const (
+	whole  ending = iota
+	broken        // it is no JSON
+	cut           // it goes on after the end of the answer
+)
+
+// value reads one value, and says how many bytes were looked at. A field of another type than
+// expected stays empty.
+func value(text []byte, into any) (size int, end ending) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	err := dec.Decode(into)
 
@@ -101,11 +113,11 @@ func value(text []byte, into any) (size int, whole, cut bool) {
 
 	switch {
 	case err == nil, errors.As(err, &otherType):
-		return int(dec.InputOffset()), true, false
+		return int(dec.InputOffset()), whole
 	case errors.As(err, &syntax):
-		return 1, false, false
+		return int(syntax.Offset), broken
 	default:
-		return 1, false, true
+		return len(text), cut
 	}
 }
 
