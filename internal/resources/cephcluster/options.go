@@ -4,6 +4,7 @@
 package cephcluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -14,22 +15,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/conf"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
-// managed are options that make the cluster what it is: they come from other attributes.
-var managed = map[string]string{
-	"fsid": "fsid", "mon_host": "hosts", "mon_initial_members": "hosts", "keyring": "data_dir", "key": "data_dir", "keyfile": "data_dir",
-	"mon_data": "data_dir", "mgr_data": "data_dir", "osd_data": "data_dir", "mds_data": "data_dir", "run_dir": "data_dir", "admin_socket": "data_dir",
-	"pid_file": "data_dir", "log_file": "data_dir", "mon_cluster_log_file": "data_dir", "crash_dir": "data_dir",
-	"public_network": "network.public", "cluster_network": "network.cluster", "public_addr": "hosts", "cluster_addr": "hosts",
-	"public_bind_addr": "hosts", "osd_crush_chooseleaf_type": "pool_defaults.failure_domain", "crush_location": "hosts[*].crush_location",
-	"osd_crush_location": "hosts[*].crush_location",
-}
-
-// optionName is the one spelling of an option: blanks, dashes and underscores mean the same.
-func optionName(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r == ' ' || r == '-' || r == '_' || r == '\t' }), "_")
+// places are options that a configuration gives elsewhere, and that would have no effect here.
+var places = map[string]string{
+	"crush_location": "hosts[*].crush_location", "osd_crush_chooseleaf_type": "pool_defaults.failure_domain", "key": "data_dir", "keyfile": "data_dir",
 }
 
 // whoPattern is whom an option is for.
@@ -52,7 +44,7 @@ func config(m types.Map) map[string]map[string]string {
 
 		section := map[string]string{}
 		for name, text := range value.GoMap(inner) {
-			section[optionName(name)] = strings.TrimSpace(text)
+			section[conf.Key(strings.ToLower(name))] = conf.Value(text)
 		}
 
 		out[strings.TrimSpace(who)] = section
@@ -98,10 +90,10 @@ func validateOptions(inner types.Map, req validator.MapRequest, who string, resp
 	first := map[string]string{}
 
 	for _, name := range slices.Sorted(maps.Keys(inner.Elements())) {
-		at, one := req.Path.AtMapKey(who).AtMapKey(name), optionName(name)
+		at, one := req.Path.AtMapKey(who).AtMapKey(name), conf.Key(strings.ToLower(name))
 
-		if owner, ours := managed[one]; ours {
-			resp.Diagnostics.AddAttributeError(at, "Option "+one+" is not free", "The provider sets it itself, from "+owner+".")
+		if conf.Managed(one) || places[one] != "" {
+			resp.Diagnostics.AddAttributeError(at, "Option "+one+" is not free", "The provider sets it itself, from "+cmp.Or(places[one], "name, hosts, network and data_dir")+".")
 		}
 
 		if one == "" || strings.ContainsAny(name, "=#;[]\n\r") {
