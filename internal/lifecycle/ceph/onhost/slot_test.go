@@ -1,0 +1,243 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package onhost_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+)
+
+// tool runs a command that must work.
+func tool(t *testing.T, args ...string) string {
+	t.Helper()
+
+	out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput() //nolint:gosec // of the test
+	if err != nil {
+		t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
+	}
+
+	return strings.TrimSpace(string(out))
+}
+
+func raw(dev string) ceph.SlotSpec {
+	return ceph.SlotSpec{Device: ceph.DeviceSpec{Path: dev}, Backend: ceph.BackendRaw}
+}
+
+// otherOSD makes a device that of an OSD of another cluster.
+func otherOSD(t *testing.T, dev, fsid string) {
+	t.Helper()
+
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "ceph.conf"), []byte("[global]\nfsid = "+fsid+"\nlog_file =\nadmin_socket =\nrun_dir = "+dir+"\n"), 0o600))
+	must(t, os.Mkdir(filepath.Join(dir, "osd"), 0o700))
+	must(t, os.Symlink(dev, filepath.Join(dir, "osd", "block")))
+	tool(t, "ceph-osd", "-c", filepath.Join(dir, "ceph.conf"), "--no-mon-config", "-i", "7", "--mkfs",
+		"--osd-uuid", "77777777-2222-4333-8444-555555555555", "--osd-data", filepath.Join(dir, "osd"))
+}
+
+func TestOCEPH09_theKernelCallsADeviceOtherwise(t *testing.T) {
+	t.Parallel()
+
+	c := newCluster(t, "ceph")
+	c.up(t)
+
+	files := filepath.Join(filepath.Dir(c.l.Dir), "loops")
+	disk, dbDisk := sparse(t, filepath.Join(files, "b"), 6*gib), sparse(t, filepath.Join(files, "db"), 2*gib)
+	was, dbWas := loop(t, disk), loop(t, dbDisk)
+
+	spec := raw(was)
+	spec.Device.DB = dbWas
+	s := c.osd(t, spec)
+	c.isUp(t, s.ID)
+
+	if s.Device != was || s.OwnFile || s.OwnDB {
+		t.Fatalf("%+v", s)
+	}
+
+	must(t, c.Stop(t.Context(), c.l, ceph.OSDDaemon(s.ID)))
+
+	// The machine boots: what was one device is another, and an empty disk has its name.
+	unloop(was)
+	unloop(dbWas)
+
+	empty := sparse(t, filepath.Join(files, "c"), 6*gib)
+	tool(t, "losetup", was, empty)
+
+	dbIs, is := loop(t, dbDisk), loop(t, disk)
+
+	t.Run("the record has its device", func(t *testing.T) {
+		if got := c.slot(t, s.Key); got.Device != is {
+			t.Errorf("found at %s, and it is %s, not %s", got.Device, is, was)
+		}
+	})
+
+	t.Run("nothing is new and nothing is gone", func(t *testing.T) {
+		f, err := c.Look(t.Context(), c.l, ceph.Ask{Devices: true})
+		must(t, err)
+
+		w := ceph.Wanted{
+			Hosts:   []ceph.HostSpec{{Name: "h1", Roles: []string{ceph.RoleOSD}}},
+			Storage: ceph.StorageSpec{Backend: ceph.BackendRaw, Devices: []ceph.DeviceSpec{{Host: "h1", Path: was, DB: dbWas}}},
+		}
+		got := ceph.Choose(w, c.l.FSID, map[string]ceph.Facts{"h1": f})
+
+		if len(got.New) != 0 || len(got.Gone) != 0 || len(got.Problems) != 0 || len(got.Wanted) != 1 || got.Wanted[0].Disk != is {
+			t.Errorf("%+v", got)
+		}
+	})
+
+	t.Run("a slot under the old name is the one there is", func(t *testing.T) {
+		again, err := c.MakeSlot(t.Context(), c.l, spec)
+		must(t, err)
+
+		if again.UUID != s.UUID || again.Device != is {
+			t.Errorf("%+v", again)
+		}
+
+		must(t, c.MakeOSD(t.Context(), c.l, again, s.ID))
+
+		if to, _ := os.Readlink(filepath.Join(c.l.Data(ceph.OSDDaemon(s.ID)), "block.db")); to != dbIs {
+			t.Errorf("block.db leads to %s, not to %s", to, dbIs)
+		}
+	})
+
+	t.Run("it starts there", func(t *testing.T) {
+		must(t, c.Start(t.Context(), c.l, ceph.OSDDaemon(s.ID), ceph.StartHow{Slot: c.slot(t, s.Key)}))
+		c.isUp(t, s.ID)
+		must(t, c.Stop(t.Context(), c.l, ceph.OSDDaemon(s.ID)))
+	})
+
+	t.Run("a slot for the device under its new name is refused", func(t *testing.T) {
+		if _, err := c.MakeSlot(t.Context(), c.l, raw(is)); !errors.Is(err, ceph.ErrInUse) || !strings.Contains(err.Error(), was) {
+			t.Errorf("%v", err)
+		}
+	})
+
+	t.Run("it is wiped there, the other is not touched", func(t *testing.T) {
+		must(t, os.WriteFile(filepath.Join(files, "mark"), []byte("x"), 0o600))
+		tool(t, "dd", "if="+filepath.Join(files, "mark"), "of="+was, "conv=notrunc")
+		must(t, c.Wipe(t.Context(), c.l, s, "quick", 1))
+
+		for _, dev := range []string{is, dbIs} {
+			if d := c.disk(t, dev); d.Label != nil || d.Signature != "" {
+				t.Errorf("left on %s: %+v", dev, d)
+			}
+		}
+
+		if left := tool(t, "head", "-c", "1", was); left != "x" {
+			t.Errorf("%s was written over", was)
+		}
+	})
+}
+
+func TestMakeSlot_takesOnlyWhatIsFree(t *testing.T) {
+	t.Parallel()
+
+	c := newCluster(t, "ceph")
+	const other = "99999999-2222-4333-8444-555555555555"
+
+	for name, tt := range map[string]struct {
+		with func(t *testing.T, dev string)
+		kind error
+		says string
+	}{
+		"a file system":   {func(t *testing.T, dev string) { tool(t, "mkfs.ext4", "-q", dev) }, ceph.ErrInUse, "ext4"},
+		"a volume's part": {func(t *testing.T, dev string) { tool(t, "pvcreate", "-q", "-y", "--devices", dev, dev) }, ceph.ErrInUse, "LVM"},
+		"swap":            {func(t *testing.T, dev string) { tool(t, "mkswap", dev) }, ceph.ErrInUse, "swap"},
+		"partitions": {func(t *testing.T, dev string) {
+			tool(t, "sh", "-c", "printf 'label: gpt\n,100M\n' | sfdisk -q --no-reread --no-tell-kernel "+dev)
+		}, ceph.ErrInUse, "gpt"},
+		"an OSD of another cluster": {func(t *testing.T, dev string) { otherOSD(t, dev, other) }, ceph.ErrForeign, other},
+		"somebody's lock": {func(t *testing.T, dev string) {
+			ctx, cancel := context.WithCancel(t.Context())
+			t.Cleanup(cancel)
+
+			cmd := exec.CommandContext(ctx, "flock", dev, "cat") //nolint:gosec // of the test
+			in, err := cmd.StdinPipe()
+			must(t, err)
+			must(t, cmd.Start())
+			t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+			tool(t, "sleep", "0.3")
+		}, ceph.ErrInUse, "unavailable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			file := sparse(t, filepath.Join(t.TempDir(), "disk"), 2*gib)
+			dev := loop(t, file)
+			tt.with(t, dev)
+
+			before := tool(t, "sh", "-c", "head -c 2097152 \"$1\" | sha256sum; stat -c %b \"$1\"", "sh", file)
+			_, err := c.MakeSlot(t.Context(), c.l, raw(dev))
+
+			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), dev) {
+				t.Errorf("%v", err)
+			}
+
+			if tool(t, "sh", "-c", "head -c 2097152 \"$1\" | sha256sum; stat -c %b \"$1\"", "sh", file) != before {
+				t.Error("it was written to")
+			}
+		})
+	}
+
+	t.Run("a mounted file system", func(t *testing.T) {
+		dev := loop(t, sparse(t, filepath.Join(t.TempDir(), "disk"), 2*gib))
+		tool(t, "mkfs.ext4", "-q", dev)
+
+		at := t.TempDir()
+		tool(t, "mount", dev, at)
+		t.Cleanup(func() { _ = exec.Command("umount", at).Run() }) //nolint:gosec,noctx // cleanup
+
+		if _, err := c.MakeSlot(t.Context(), c.l, raw(dev)); !errors.Is(err, ceph.ErrInUse) || !strings.Contains(err.Error(), at) {
+			t.Errorf("%v", err)
+		}
+	})
+
+	t.Run("nothing", func(t *testing.T) {
+		if _, err := c.MakeSlot(t.Context(), c.l, raw("/dev/nothing")); !errors.Is(err, ceph.ErrGone) {
+			t.Errorf("%v", err)
+		}
+	})
+
+	t.Run("a file with content", func(t *testing.T) {
+		spec := c.inFile("content")
+		must(t, os.MkdirAll(filepath.Dir(spec.Device.Path), 0o755))
+		must(t, os.WriteFile(spec.Device.Path, []byte("letters"), 0o600))
+		must(t, os.Truncate(spec.Device.Path, 4*gib))
+
+		if _, err := c.MakeSlot(t.Context(), c.l, spec); !errors.Is(err, ceph.ErrInUse) {
+			t.Errorf("%v", err)
+		}
+	})
+
+	t.Run("the OSD of another cluster, where that may be wiped", func(t *testing.T) {
+		dev := loop(t, sparse(t, filepath.Join(t.TempDir(), "disk"), 4*gib))
+		otherOSD(t, dev, other)
+
+		if err := c.WipeForeign(t.Context(), dev, "88888888-2222-4333-8444-555555555555"); !errors.Is(err, ceph.ErrForeign) {
+			t.Errorf("wiped for another reason: %v", err)
+		}
+
+		spec := raw(dev)
+		spec.Foreign = true
+
+		s, err := c.MakeSlot(t.Context(), c.l, spec)
+		must(t, err)
+
+		if d := c.disk(t, dev); d.Label != nil || s.Device != dev || s.Made {
+			t.Errorf("%+v %+v", s, d)
+		}
+	})
+
+	if f, err := c.Look(t.Context(), c.l, ceph.Ask{}); err != nil || len(f.Slots) > 1 {
+		t.Errorf("records of what was refused: %+v %v", f.Slots, err)
+	}
+}
