@@ -110,7 +110,7 @@ object() {
 }
 
 down() {
-	local scenario backwards="" any=0
+	local scenario conf backwards="" any=0
 	for scenario in $scenarios; do
 		backwards="$scenario $backwards"
 		[ ! -e "$scenario/terraform.tfstate" ] || any=1
@@ -126,7 +126,9 @@ down() {
 	for scenario in $backwards; do
 		[ -e "$scenario/terraform.tfstate" ] || continue
 		say "Destroying $(basename "$scenario")"
+		conf=$("$cli" -chdir="$scenario" output -raw conf 2>/dev/null) || conf=
 		"$cli" -chdir="$scenario" destroy -auto-approve -no-color | quiet_about_overrides
+		case $conf in */ceph/ceph.conf) rmdir "${conf%/ceph/ceph.conf}" 2>/dev/null || true ;; esac
 		rm -rf "$scenario/.metal3-lab" "$scenario/.terraform"
 		rm -f "$scenario"/terraform.tfstate* "$scenario/.terraform.lock.hcl"
 	done

@@ -48,6 +48,7 @@ resource "metal3_ceph_cluster" "demo" {
   }
 
   pool_defaults = { failure_domain = "osd" }
+  config        = { mon = { mon_data_avail_warn = "5" } } # a laptop's disk is often rather full
   data_dir      = "${var.dir}/ceph"
   cleanup       = { confirmation = "yes-really-destroy-data", wipe_devices = "quick" }
 }
@@ -57,6 +58,8 @@ resource "metal3_ceph_pool" "demo" {
   name        = "demo"
   size        = 2
   application = "rados"
+
+  allow_delete_with_data = true # without it a pool that holds objects is not deleted
 }
 
 output "fsid" {
