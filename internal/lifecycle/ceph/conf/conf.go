@@ -194,7 +194,18 @@ func daemonSection(dir, daemon string) *section {
 	return &section{name: daemon, options: [][2]string{{daemon + "_data", data}, {"keyring", path.Join(data, "keyring")}}}
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(ascii(s)), " ") }
+
+// ascii is a text without what Ceph's parser ends on, even in comments.
+func ascii(s string) string {
+	return strings.Map(func(r rune) rune {
+		if notASCII(r) {
+			return '?'
+		}
+
+		return r
+	}, s)
+}
 
 // escaper marks what Ceph would take for a comment, a mark or the end of a value.
 var escaper = strings.NewReplacer(`\`, `\\`, "#", `\#`, ";", `\;`)
@@ -217,5 +228,5 @@ func oneValue(s string) string {
 		}
 
 		return r
-	}, Value(s))
+	}, ascii(Value(s)))
 }

@@ -73,6 +73,8 @@ func Check(options map[string]map[string]string) error {
 				wrong = append(wrong, fmt.Errorf("%w: [%s] %q is no name of an option", ErrOption, section, name))
 			case strings.ContainsAny(Value(options[section][name]), "\x00\r\n"):
 				wrong = append(wrong, fmt.Errorf("%w: [%s] %s has more than one line", ErrOption, section, key))
+			case strings.ContainsFunc(options[section][name], notASCII):
+				wrong = append(wrong, fmt.Errorf("%w: [%s] %s has letters other than ASCII, on which Ceph ends", ErrOption, section, key))
 			}
 
 			seen[key] = name
@@ -90,8 +92,11 @@ func insteadOf(key string) string {
 	return ""
 }
 
+// notASCII: the parser of Ceph 16 (boost, "strict_ischar") ends the process on any other letter.
+func notASCII(r rune) bool { return r >= 0x7f || r < ' ' && r != '\t' && r != '\r' && r != '\n' }
+
 func validSection(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`[]"'#;=\`, r) })
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || notASCII(r) || strings.ContainsRune(`[]"'#;=\`, r) })
 }
 
 func validKey(s string) bool {

@@ -16,11 +16,8 @@ func Parse(text []byte) File {
 	all := File{}
 	section := "global"
 
-	// A backslash at the end of a line joins the next one.
-	joined := strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(string(text))
-
-	for line := range strings.Lines(joined) {
-		line = strings.TrimSpace(strings.TrimRight(line, "\r\n"))
+	for line := range lines(string(text)) {
+		line = strings.TrimSpace(line)
 
 		switch {
 		case line == "" || line[0] == '#' || line[0] == ';':
@@ -42,6 +39,36 @@ func Parse(text []byte) File {
 	}
 
 	return all
+}
+
+// lines yields the lines of a file. A backslash at the end of one joins the next, unless it is
+// itself marked, or in a comment.
+func lines(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		joined := ""
+
+		for line := range strings.Lines(text) {
+			line = strings.TrimRight(line, "\r\n")
+			trimmed := strings.TrimLeft(joined+line, " \t")
+			marks := len(line) - len(strings.TrimRight(line, `\`))
+
+			if marks%2 == 1 && !strings.HasPrefix(trimmed, "#") && !strings.HasPrefix(trimmed, ";") {
+				joined += line[:len(line)-1]
+
+				continue
+			}
+
+			if !yield(joined + line) {
+				return
+			}
+
+			joined = ""
+		}
+
+		if joined != "" {
+			yield(joined)
+		}
+	}
 }
 
 // unescape is a value as Ceph reads it: without a comment, quotes around it, and marks.

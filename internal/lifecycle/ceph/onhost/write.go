@@ -34,7 +34,7 @@ func checkDir(l ceph.Layout) error {
 		return fmt.Errorf("%w: %q is too near to the root of the file system", ErrLayout, l.Dir)
 	case len(longest) > maxSocket:
 		return fmt.Errorf("%w: %q is too long: the sockets below it would need %d of at most %d bytes", ErrLayout, l.Dir, len(longest), maxSocket)
-	case strings.ContainsFunc(l.Dir, func(r rune) bool { return r <= ' ' || strings.ContainsRune("$#;\\\"'`*?[]%&|<>(){}", r) || r == 0x7f }):
+	case strings.ContainsFunc(l.Dir, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("$#;\\\"'`*?[]%&|<>(){}", r) }):
 		return fmt.Errorf("%w: %q has characters that Ceph or a shell reads in its own way", ErrLayout, l.Dir)
 	default:
 		return nil
