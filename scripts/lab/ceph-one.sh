@@ -173,9 +173,13 @@ up() {
 
 # finish NAME…: side by side
 finish() {
-	local name
-	for name in "$@"; do stop "$dir/pid/$name" & done
-	wait
+	local name pids=()
+	for name in "$@"; do
+		stop "$dir/pid/$name" &
+		pids+=($!)
+	done
+	# not for all children: where this shell launched the other daemons, they are among them
+	[ ${#pids[@]} = 0 ] || wait "${pids[@]}"
 }
 
 down() {
