@@ -45,7 +45,11 @@ func daemon(t *testing.T, h remote.Host, m string) int {
 }
 
 // found is the daemon's process id.
-func found(t *testing.T, m string) int { return process(t, m+".1") }
+func found(t *testing.T, m string) int {
+	t.Helper()
+
+	return process(t, m+".1")
+}
 
 // process is the process that sleeps for so long; it ends with the test.
 func process(t *testing.T, seconds string) int {
@@ -229,7 +233,7 @@ func TestDetach_aStarterThatHangs(t *testing.T) {
 
 	cases := map[string]string{
 		"it hangs":            `sleep "$1.1" & exec sleep "$1.2"`,
-		"and ignores SIGTERM": `sleep "$1.1" & trap "" TERM; sleep "$1.2"`,
+		"and ignores SIGTERM": `sleep "$1.1" & trap "" TERM; sleep "$1.2"; :`,
 	}
 
 	shells(t, func(t *testing.T, h remote.Host) {
