@@ -38,8 +38,9 @@ type farm struct {
 	record ceph.Record
 	slots  map[string][]ceph.Slot
 
-	wanted ceph.Wanted // of the last verb
+	wanted map[string]ceph.Wanted // of the last run of each verb
 	how    ceph.CleanupSpec
+	seen   func(ceph.Record) // what a delete is told
 	calls  []string
 
 	// What a verb answers instead, after it has done its work.
@@ -52,7 +53,7 @@ type farm struct {
 }
 
 func newFarm() *farm {
-	return &farm{fail: map[string]error{}, block: map[string]bool{}, known: map[string]bool{}, slots: map[string][]ceph.Slot{}}
+	return &farm{wanted: map[string]ceph.Wanted{}, fail: map[string]error{}, block: map[string]bool{}, known: map[string]bool{}, slots: map[string][]ceph.Slot{}}
 }
 
 // run is one verb on the farm.
@@ -75,7 +76,7 @@ func (r *run) begin(ctx context.Context, verb string) error {
 
 	r.log(ctx, verb)
 	r.calls = append(r.calls, verb)
-	r.farm.wanted = r.wanted
+	r.farm.wanted[verb] = r.wanted
 
 	if r.block[verb] {
 		r.mu.Unlock()
@@ -203,6 +204,9 @@ func (r *run) Refresh(ctx context.Context, was ceph.Record) ceph.Result {
 
 func (r *run) Delete(ctx context.Context, was ceph.Record, how ceph.CleanupSpec) ceph.Result {
 	r.how = how
+	if r.seen != nil {
+		r.seen(was)
+	}
 
 	if err := r.begin(ctx, "delete"); err != nil {
 		was.Phase = ceph.PhaseDeleting

@@ -34,7 +34,7 @@ func (f failure) words() (summary, detail string) {
 	lines := []string{}
 
 	if f.err != nil {
-		lines = append(lines, value.Sentence(f.err))
+		lines = append(lines, sentence(f.err.Error()))
 	}
 
 	if f.limit > 0 {
@@ -43,7 +43,7 @@ func (f failure) words() (summary, detail string) {
 
 	for _, text := range []string{f.stands, f.how} {
 		if text != "" {
-			lines = append(lines, value.Sentence(errors.New(text)))
+			lines = append(lines, sentence(text))
 		}
 	}
 
@@ -91,7 +91,7 @@ func remark(label string, all []ceph.Remark, diags *diag.Diagnostics) {
 			summary = label + ": " + summary
 		}
 
-		diags.AddWarning(summary, value.Sentence(errors.New(w.Detail)))
+		diags.AddWarning(summary, sentence(w.Detail))
 	}
 }
 
@@ -129,6 +129,22 @@ func reached(ctx context.Context, limit time.Duration) time.Duration {
 // progress is what a run says while it goes on.
 func progress(label string) func(ctx context.Context, text string) {
 	return func(ctx context.Context, text string) { tflog.Info(ctx, text, map[string]any{"cluster": label}) }
+}
+
+// sentence makes a text a sentence. Names of hosts and devices at its beginning stay as they
+// are spelled.
+func sentence(s string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+	if !strings.ContainsAny(first, ":/.0123456789") {
+		return value.Sentence(errors.New(s))
+	}
+
+	s = strings.TrimSpace(s)
+	if strings.HasSuffix(s, ".") {
+		return s
+	}
+
+	return s + "."
 }
 
 // guard makes a panic a diagnostic: it would end the process, and with it what all other

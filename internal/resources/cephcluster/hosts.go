@@ -191,14 +191,14 @@ func (m model) id(ctx context.Context) types.String {
 	}
 
 	mon, _ := object[monModel](ctx, m.Mon, &ignored)
-	if mon.Hosts.IsUnknown() || mon.Count.IsUnknown() {
+	if value.HasUnknown(mon.Hosts) || mon.Count.IsUnknown() {
 		return types.StringUnknown()
 	}
 
 	candidates := withRole(all, names)(ceph.RoleMon)
 	if named := value.GoStrings(mon.Hosts); len(named) > 0 {
 		candidates = named
-	} else if len(all) < len(names) || slices.ContainsFunc(names, func(n string) bool { return all[n].Roles.IsUnknown() }) {
+	} else if len(all) < len(names) || slices.ContainsFunc(names, func(n string) bool { return value.HasUnknown(all[n].Roles) }) {
 		return types.StringUnknown()
 	}
 

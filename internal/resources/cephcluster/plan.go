@@ -99,7 +99,7 @@ func (m *model) planUpdate(ctx context.Context, state model, diags *diag.Diagnos
 
 	m.open()
 
-	if m.Dashboard.Equal(state.Dashboard) && known(state.DashboardPassword) {
+	if m.Dashboard.Equal(state.Dashboard) && (known(state.DashboardPassword) || m.Dashboard.IsNull()) {
 		m.DashboardPassword = state.DashboardPassword
 	}
 

@@ -51,7 +51,7 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 // with the role. ok is false where that is not known yet.
 func (m model) candidates(ctx context.Context, role string, listed types.List, at path.Path, diags *diag.Diagnostics) (hosts []string, ok bool) {
 	all, names := m.hosts(ctx, diags)
-	if !known(m.Hosts) || listed.IsUnknown() {
+	if !known(m.Hosts) || value.HasUnknown(listed) {
 		return nil, false
 	}
 
@@ -61,7 +61,7 @@ func (m model) candidates(ctx context.Context, role string, listed types.List, a
 
 	for _, name := range names {
 		h, ok := all[name]
-		if !ok || h.Roles.IsUnknown() {
+		if !ok || value.HasUnknown(h.Roles) {
 			return nil, false
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 func (m model) validateStorage(ctx context.Context, diags *diag.Diagnostics) {
@@ -138,7 +139,7 @@ func (m model) validateOSDHost(ctx context.Context, host types.String, at path.P
 	}
 
 	all, _ := m.hosts(ctx, diags)
-	if h, ok := all[name]; ok && !h.Roles.IsUnknown() && !h.has(ceph.RoleOSD) {
+	if h, ok := all[name]; ok && !value.HasUnknown(h.Roles) && !h.has(ceph.RoleOSD) {
 		diags.AddAttributeError(at, "Host "+name+" is not for OSDs", "It does not have the role osd.")
 	}
 }
