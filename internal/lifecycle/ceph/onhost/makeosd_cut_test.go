@@ -97,8 +97,9 @@ func TestOCEPH12_cutOffAnywhereThereIsOneOSD(t *testing.T) {
 
 	var cuts []*cut
 
+	// Before a command and after the one before it is the same, but for who knows of it.
 	for n := range 7 {
-		cuts = append(cuts, &cut{Host: local, n: n + 1}, &cut{Host: local, n: n + 1, after: true})
+		cuts = append(cuts, &cut{Host: local, n: n + 1, after: n%2 == 1})
 	}
 
 	for _, in := range []string{
