@@ -7,21 +7,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph/bridge"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph/cli"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 )
 
-// Connect implements [ceph.Host]: through the host's librados.
+// Connect implements [ceph.Host]: through the host's librados, and through its ceph command
+// where Python has none.
 func (h *Host) Connect(ctx context.Context, l ceph.Layout) (api.Commander, error) {
 	b, err := bridge.Open(ctx, h.open, bridge.Config{Conf: l.Conf(), Keyring: l.AdminKeyring(), Name: l.Entity})
+	if errors.Is(err, api.ErrNoLibrados) {
+		return cli.New(h.process, cli.Config{Conf: l.Conf(), Keyring: l.AdminKeyring(), Name: l.Entity}), nil
+	}
+
 	if err != nil {
 		return nil, h.unreached(err)
 	}
 
 	return b, nil
+}
+
+// process runs a program to its end.
+func (h *Host) process(ctx context.Context, argv []string, stdin []byte, limit time.Duration) (cli.Result, error) {
+	res, err := h.run(ctx, remote.Command{Args: argv, Stdin: stdin, Limit: limit})
+
+	return cli.Result{Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit}, err
 }
 
 // open starts a program that is spoken to.

@@ -188,6 +188,10 @@ func (h *Host) do(ctx context.Context, cmd remote.Command) ([]byte, error) {
 		return nil, fmt.Errorf("%w: on %s: %s", ceph.ErrDied, h.Name(), words(append(res.Stdout, res.Stderr...)))
 	case saysLeft:
 		return nil, fmt.Errorf("%w on %s: %s", ErrLeft, h.Name(), said)
+	case exitAbsent:
+		return nil, fmt.Errorf("%w: on %s: %s", ceph.ErrGone, h.Name(), words(res.Stderr))
+	case exitTaken:
+		return nil, fmt.Errorf("%w: on %s: %s", ceph.ErrInUse, h.Name(), words(res.Stderr))
 	default:
 		return nil, h.failed(stepName(cmd), res)
 	}

@@ -5,7 +5,6 @@ package onhost
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -32,34 +31,41 @@ mark=
 rest() { sleep "$1" 2>/dev/null || sleep 1; }
 `
 
-// scriptStart starts a daemon. After the parameters of shellDaemon: 7 the device of an OSD and 8
-// that of its block.db, or empty; then arguments for the daemon. The link to the device is made
-// anew each time, and the device is given to the user: the kernel may call it otherwise today,
-// and udev made it root's again at boot. The link to the DB was made by mkfs.
+// scriptStart starts a daemon. After the parameters of shellDaemon: 7 the device of an OSD, 8
+// that of its block.db and 9 the key of its record, or empty; then arguments for the daemon.
+//
+// The links to the devices of an OSD are made anew each time, and the devices are given to the
+// user: the kernel may call them otherwise today, and udev made them root's again at boot. The
+// script "activate" beside the record does that, where there is one; systemd runs it, too.
 //
 // All that may go wrong early (no key, no store, a busy port) goes wrong before the daemon
 // leaves its starter, whose exit status therefore tells; what comes right after is seen from the
 // process table. Then the last words of standard error and log are told.
 const scriptStart = `# metal3: ceph-start
 ` + shellDaemon + `
-block=$1 db=$2
-shift 2
+block=$1 db=$2 activate=${3:+$dir/slots/$3/activate}
+shift 3
+[ -f "$activate" ] || activate=
 [ "$mark" = "$fsid" ] || [ ! -e "$d" ] || foreign "$d" "$mark"
 [ -n "$mark" ] || { echo "$d: the folder of $type.$id is not there" >&2; exit 1; }
 own() { [ -z "$user" ] || chown "$user:$user" "$@"; }
 lend() {
-  at=$(readlink -f "$d/$1") && [ -e "$at" ] || { echo "$d/$1: there is no ${at:-device}" >&2; exit 1; }
+  at=$(readlink -f "$d/$1") && [ -e "$at" ] || { echo "$d/$1: there is no ${at:-device}" >&2; exit 93; }
   [ -z "$user" ] || { chown -h "$user:$user" "$d/$1" && chown "$user:$user" "$at"; } || exit 1
 }
 set -- -c "$conf" -i "$id" "$@"
 [ -z "$user" ] || set -- "$@" --setuser "$user" --setgroup "$user"
 alive=$(pid_of)
-if [ -z "$alive" ] && [ -n "$block" ]; then
+devices() {
+  [ "$type" = osd ] || return 0
+  if [ -n "$activate" ]; then /bin/sh "$activate" || exit; return; fi
+  [ -n "$block" ] || { echo "the device of osd.$id is not there" >&2; exit 93; }
   [ "$(readlink "$d/block" 2>/dev/null)" = "$block" ] || ln -sfn "$block" "$d/block" || exit 1
   lend block
   [ -z "$db" ] || [ -e "$d/block.db" ] || ln -sfn "$db" "$d/block.db" || exit 1
   [ ! -L "$d/block.db" ] || lend block.db
-fi
+}
+[ -n "$alive" ] || devices
 listens() {
   ports=$(sed -n 's/^mon_host *= *//p' "$conf" | tr ',[]' '\n\n\n' | sed -n 's/.*:\([0-9][0-9]*\)$/\1/p' | sort -u | tr '\n' ' ')
   running=
@@ -100,6 +106,7 @@ if [ "$by" = systemd ]; then
   done
   t=$(mktemp /etc/systemd/system/.metal3.XXXXXX) || exit 1
   trap 'rm -f "$t"' EXIT
+  before=${activate:+ExecStartPre=/bin/sh $activate}
   cat >"$t" <<EOF
 [Unit]
 Description=Ceph $type.$id of the cluster $fsid
@@ -107,6 +114,7 @@ After=network-online.target local-fs.target time-sync.target
 Wants=network-online.target local-fs.target time-sync.target
 
 [Service]
+$before
 ExecStart=${line# }
 ExecReload=/bin/kill -HUP \$MAINPID
 LimitNOFILE=1048576
@@ -145,16 +153,8 @@ func (h *Host) Start(ctx context.Context, l ceph.Layout, d ceph.Daemon, how ceph
 		return err
 	}
 
-	params := append(daemonParams(l, d), "", "")
-
-	if d.Type == ceph.RoleOSD {
-		if how.Slot.Device == "" {
-			return fmt.Errorf("%w: the device of %s on %s (%s)", ceph.ErrGone, d, h.Name(), how.Slot.Path)
-		}
-
-		params[6], params[7] = how.Slot.Device, how.Slot.DB
-		params = append(params, osdArgs(how)...)
-	}
+	params := append(daemonParams(l, d), how.Slot.Device, how.Slot.DB, how.Slot.Key)
+	params = append(params, osdArgs(how)...)
 
 	if how.Addr != "" {
 		// A monitor that joins is not in its own monmap yet: only this says where it listens.
