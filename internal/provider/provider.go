@@ -36,6 +36,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephcluster"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephpool"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/composablegpu"
 )
 
@@ -138,12 +139,12 @@ func (p *metal3) Functions(context.Context) []func() function.Function { return 
 
 // Resources lists the resources.
 func (p *metal3) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{baremetalhost.NewResource, cephcluster.NewResource, composablegpu.NewResource}
+	return []func() resource.Resource{baremetalhost.NewResource, cephcluster.NewResource, cephpool.NewResource, composablegpu.NewResource}
 }
 
 // ListResources lists what can be listed.
 func (p *metal3) ListResources(context.Context) []func() list.ListResource {
-	return []func() list.ListResource{cephcluster.NewListResource, composablegpu.NewListResource}
+	return []func() list.ListResource{cephcluster.NewListResource, cephpool.NewListResource, composablegpu.NewListResource}
 }
 
 // DataSources lists the data sources.

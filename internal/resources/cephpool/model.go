@@ -47,7 +47,7 @@ type model struct {
 	AllowSizeOne        types.Bool   `tfsdk:"allow_size_one"`
 	DeletionProtection  types.Bool   `tfsdk:"deletion_protection"`
 	AllowDeleteWithData types.Bool   `tfsdk:"allow_delete_with_data"`
-	Connection          types.Object `tfsdk:"connection"`
+	Connection          types.Object `tfsdk:"cluster_connection"`
 	Timeouts            types.Object `tfsdk:"timeouts"`
 
 	UsedBytes types.Int64 `tfsdk:"used_bytes"`

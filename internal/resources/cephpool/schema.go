@@ -164,8 +164,8 @@ func careAttributes() map[string]schema.Attribute {
 		"deletion_protection": flag("Whether deleting and replacing the pool is refused. Default `false`."),
 		"allow_delete_with_data": flag("Whether the pool may be deleted while objects are in it. Default `false`: that is an error that says how much there is. " +
 			"It must be in the state: apply it before the destroy."),
-		"connection": cephvalue.ConnectionAttribute(cephvalue.AboutConnection),
-		"timeouts":   timeouts.Attribute(),
+		"cluster_connection": cephvalue.ConnectionAttribute(cephvalue.AboutConnection),
+		"timeouts":           timeouts.Attribute(),
 	}
 }
 

@@ -77,6 +77,7 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	var state model
 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	state.identify(ctx, resp.Identity, &resp.Diagnostics)
 
 	reach := r.refresh(ctx, state, &resp.Diagnostics)
 	if reach == nil {
@@ -205,8 +206,12 @@ func (m model) which() pool.Which {
 // record writes state and identity.
 func (r *poolResource) record(ctx context.Context, m model, state *tfsdk.State, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
 	diags.Append(state.Set(ctx, &m)...)
+	m.identify(ctx, id, diags)
+}
 
-	if id != nil { // the client may know no identities
+// identify sets the identity, where the client knows any.
+func (m model) identify(ctx context.Context, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
+	if id != nil {
 		diags.Append(id.Set(ctx, identity{m.ClusterID, m.Name})...)
 	}
 }

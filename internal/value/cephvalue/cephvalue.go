@@ -65,7 +65,7 @@ func Open(ctx context.Context, far Far, id types.String, connection types.Object
 		return nil, fmt.Errorf("%w: cluster_id", ErrPending)
 	}
 
-	cfg := Connection(ctx, far, connection, path.Root("connection"), diags)
+	cfg := Connection(ctx, far, connection, path.Root("cluster_connection"), diags)
 	if diags.HasError() {
 		return nil, nil //nolint:nilnil // the diagnostics say it
 	}
