@@ -5,6 +5,8 @@ package cephcluster_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -37,6 +39,7 @@ type farm struct {
 	there  bool
 	record ceph.Record
 	slots  map[string][]ceph.Slot
+	shown  []Map // options of a monitor
 
 	wanted map[string]ceph.Wanted // of the last run of each verb
 	how    ceph.CleanupSpec
@@ -247,6 +250,80 @@ func (h host) Look(_ context.Context, l ceph.Layout, _ ceph.Ask) (ceph.Facts, er
 
 	return facts, nil
 }
+
+// Connect implements [ceph.Host].
+func (h host) Connect(context.Context, ceph.Layout) (api.Commander, error) {
+	if len(h.farm.record.Mons) == 0 {
+		return nil, errors.New("no monitor answers")
+	}
+
+	return commander{h.farm}, nil
+}
+
+// commander answers what an import asks.
+type commander struct{ farm *farm }
+
+func (c commander) MonCommand(_ context.Context, cmd []byte) ([]byte, string, error) {
+	rec := c.farm.record
+
+	var (
+		mons, mgrs, osds, nodes []any
+		ask                     struct{ Prefix string }
+	)
+
+	_ = json.Unmarshal(cmd, &ask)
+
+	for id, m := range rec.Mons {
+		addrs, _ := api.ParseAddrs(m.Addr)
+
+		var vector []any
+		for _, a := range addrs {
+			vector = append(vector, Map{"type": a.Type, "addr": fmt.Sprintf("%s:%d", a.Host, a.Port), "nonce": 0})
+		}
+
+		mons = append(mons, Map{"name": id, "hostname": m.Host, "rank": 0, "public_addrs": Map{"addrvec": vector}})
+	}
+
+	for id, m := range rec.Mgrs {
+		mgrs = append(mgrs, Map{"name": id, "hostname": m.Host})
+	}
+
+	for id, o := range rec.OSDs {
+		osds = append(osds, Map{"osd": id, "uuid": o.UUID, "up": 1, "in": 1, "state": []any{"exists", "up"}})
+		nodes = append(nodes, Map{"id": id, "name": fmt.Sprintf("osd.%d", id), "type": "osd"}, Map{"id": -10 - id, "name": o.Host, "type": "host", "children": []any{id}})
+	}
+
+	nodes = append(nodes, Map{"id": -1, "name": "default", "type": "root", "children": []any{}})
+
+	answer := map[string]any{
+		"fsid": Map{"fsid": rec.FSID}, "quorum_status": Map{"quorum_names": []any{"a"}, "monmap": Map{"fsid": rec.FSID, "mons": mons}},
+		"mon metadata": mons, "mgr metadata": mgrs, "osd dump": Map{"epoch": 1, "osds": osds, "pools": []any{}}, "osd tree": Map{"nodes": nodes, "stray": []any{}},
+	}[ask.Prefix]
+
+	if ask.Prefix == "fsid" {
+		return []byte(rec.FSID + "\n"), "", nil
+	}
+
+	out, err := json.Marshal(answer)
+
+	return append([]byte("\n"), out...), "", err
+}
+
+func (c commander) MgrCommand(context.Context, [][]byte) ([]byte, string, error) {
+	out, err := json.Marshal(c.farm.shown)
+
+	return out, "", err
+}
+
+func (c commander) MonCommandWithInputBuffer(context.Context, []byte, []byte) ([]byte, string, error) {
+	return nil, "", errors.New("an import writes nothing")
+}
+
+func (c commander) MgrCommandWithInputBuffer(context.Context, [][]byte, []byte) ([]byte, string, error) {
+	return nil, "", errors.New("an import writes nothing")
+}
+
+func (c commander) Close() error { return nil }
 
 // world is a farm with one resource on it.
 type world struct {

@@ -4,7 +4,6 @@
 package cephcluster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
 )
 
 // ImportState implements [resource.ResourceWithImportState]. The id is where the cluster is:
@@ -77,13 +75,15 @@ func (r *clusterResource) found(ctx context.Context, loc ceph.Location, diags *d
 	}
 
 	m.Name, m.FSID = types.StringValue(id.Name), types.StringValue(id.FSID)
+	loc.FSID = id.FSID
 
-	hosts := map[string]attr.Value{}
-	for _, p := range places {
-		hosts[p.facts.Hostname] = hostAt(ctx, p.where, placeAddress(p, *id))
+	seen, err := r.survey(ctx, loc, places)
+	if err != nil {
+		return m, err
 	}
 
-	m.Hosts = hostMap(hosts)
+	m.describe(ctx, seen)
+	m.describeHosts(ctx, seen, places)
 
 	was := ceph.Record{FSID: id.FSID, AdminKey: id.AdminKey, MonSecret: id.MonSecret, LastMon: id.LastMon, DashboardPassword: id.Dashboard}
 
@@ -92,15 +92,7 @@ func (r *clusterResource) found(ctx context.Context, loc ceph.Location, diags *d
 		return m, err
 	}
 
-	r.others(ctx, &m, hosts, places, rec)
-
-	if len(hosts) > len(places) { // what was found says where to look once more
-		if again, err := r.ask(ctx, m, was, diags); err == nil {
-			rec = again
-		}
-	}
-
-	m.describe(ctx, rec, r.slots(ctx, m, *id, diags), diags)
+	m.describeStorage(ctx, rec, r.slots(ctx, m, *id, diags), diags)
 	m.settle(ctx, rec, diags)
 
 	return m, nil
@@ -187,8 +179,6 @@ func (r *clusterResource) ask(ctx context.Context, m model, was ceph.Record, dia
 		return was, res.Err
 	case !res.Known:
 		return was, errNoCluster
-	case len(res.Record.Mons) == 0:
-		return was, errors.New("no monitor answers, so nothing is known of the cluster")
 	}
 
 	return res.Record, nil
@@ -222,36 +212,6 @@ func blank(ctx context.Context) model {
 		Dashboard: section("dashboard"), External: section("external"),
 		OnCreateFailure: text("on_create_failure"), DeletionProtection: truth("deletion_protection"), Timeouts: section("timeouts"),
 	}
-}
-
-// hostAt is a host of hosts, reached as an id names it.
-func hostAt(ctx context.Context, where, address string) types.Object {
-	connection := map[string]attr.Value{}
-	for name, kind := range connectionvalue.AttrTypes() {
-		connection[name] = null(ctx, kind)
-	}
-
-	name, port := ceph.SplitHost(where)
-
-	reached := types.ObjectNull(connectionvalue.AttrTypes())
-
-	switch {
-	case where == ceph.LocalHost:
-		connection["type"] = types.StringValue(remote.Local)
-		reached = types.ObjectValueMust(connectionvalue.AttrTypes(), connection)
-	case port != 0 || address != "" && address != name:
-		connection["host"] = value.String(name)
-		connection["port"] = value.Int64(int64(port))
-		reached = types.ObjectValueMust(connectionvalue.AttrTypes(), connection)
-	}
-
-	if where == ceph.LocalHost {
-		name = ""
-	}
-
-	return types.ObjectValueMust(hostType().AttrTypes, map[string]attr.Value{
-		"address": value.String(cmp.Or(address, name)), "connection": reached, "roles": stringSet(defaultRoles()), "crush_location": types.MapNull(types.StringType),
-	})
 }
 
 func hostType() types.ObjectType { return objectType(hostAttributes()) }

@@ -4,94 +4,109 @@
 package cephcluster
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
 )
 
-// placeAddress is the address of a host in the public network, where its monitor tells it.
-func placeAddress(p place, id ceph.Identity) string {
-	for _, m := range id.First {
-		if m.Host == p.facts.Hostname {
-			return addressOf(m.Addr)
+// describe makes the configuration that the cluster has.
+func (m *model) describe(ctx context.Context, s survey) {
+	m.Mon = with(ctx, m.Mon, "count", types.Int64Value(int64(max(1, len(s.mons)))))
+	m.Mgr = with(ctx, m.Mgr, "count", types.Int64Value(int64(max(1, len(s.mgrs)))))
+
+	if s.twice(s.mons) {
+		m.Mon = with(ctx, m.Mon, "allow_multiple_per_host", types.BoolValue(true))
+	}
+
+	if s.twice(s.mgrs) {
+		m.Mgr = with(ctx, m.Mgr, "allow_multiple_per_host", types.BoolValue(true))
+	}
+
+	if ports, ok := m.Network.Attributes()["ports"].(types.Object); ok {
+		for kind, port := range s.ports {
+			ports = with(ctx, ports, "msgr"+kind[1:], types.Int64Value(int64(port)))
+		}
+
+		m.Network = with(ctx, m.Network, "ports", ports)
+	}
+
+	for name, option := range map[string]string{"public": "public_network", "cluster": "cluster_network"} {
+		if ranges := strings.FieldsFunc(s.options[option], func(r rune) bool { return r == ',' || r == ' ' }); len(ranges) > 0 {
+			m.Network = with(ctx, m.Network, name, value.StringList(ranges))
 		}
 	}
 
-	return ""
+	m.Network = with(ctx, m.Network, "require_msgr2", types.BoolValue(s.options["ms_bind_msgr1"] == "false"))
+	m.Network = with(ctx, m.Network, "encryption", types.BoolValue(s.options["ms_cluster_mode"] == "secure"))
+	m.Network = with(ctx, m.Network, "compression", types.BoolValue(s.options["ms_osd_compress_mode"] == "force"))
+
+	if s.options["osd_crush_chooseleaf_type"] == "0" {
+		m.PoolDefaults = with(ctx, m.PoolDefaults, "failure_domain", types.StringValue("osd"))
+	}
+
+	for name, option := range map[string]string{"size": "osd_pool_default_size", "min_size": "osd_pool_default_min_size", "pg_num": "osd_pool_default_pg_num"} {
+		if n, err := strconv.ParseInt(s.files[option], 10, 64); err == nil {
+			m.PoolDefaults = with(ctx, m.PoolDefaults, name, types.Int64Value(n))
+		}
+	}
 }
 
-// addressOf is the IP address of a monitor.
-func addressOf(addr string) string {
-	all, err := api.ParseAddrs(addr)
-	if err != nil || len(all) == 0 {
-		return ""
-	}
-
-	return all[0].Host
-}
-
-// others adds the hosts that the cluster has and the id does not name. They are reached at
-// the addresses of their monitors, or else by their names.
-func (r *clusterResource) others(ctx context.Context, m *model, hosts map[string]attr.Value, places []place, rec ceph.Record) {
-	runs := map[string]map[string]bool{}
-	note := func(host, role string) {
-		if host == "" {
-			return
-		}
-
-		if runs[host] == nil {
-			runs[host] = map[string]bool{}
-		}
-
-		runs[host][role] = true
-	}
-
-	addresses := map[string]string{}
-
-	for _, d := range rec.Mons {
-		note(d.Host, ceph.RoleMon)
-		addresses[d.Host] = addressOf(d.Addr)
-	}
-
-	for _, d := range rec.Mgrs {
-		note(d.Host, ceph.RoleMgr)
-	}
-
-	for _, d := range rec.OSDs {
-		note(d.Host, ceph.RoleOSD)
-	}
-
+// describeHosts makes the hosts that the cluster has, with those that the id names.
+func (m *model) describeHosts(ctx context.Context, s survey, places []place) {
+	all := map[string]attr.Value{}
 	where := map[string]string{}
+
 	for _, p := range places {
-		where[p.facts.Hostname] = p.where
-	}
-
-	for host, address := range addresses {
-		if named, ok := where[host]; ok || host != "" {
-			if !ok {
-				named = address
-			}
-
-			hosts[host] = hostAt(ctx, named, address)
+		if p.facts.Hostname != "" && (p.facts.Identity != nil || len(p.facts.Daemons)+len(p.facts.Slots) > 0) {
+			where[p.facts.Hostname] = p.where
+			s.host(p.facts.Hostname)
 		}
 	}
 
-	for host := range runs {
-		if _, ok := hosts[host]; !ok {
-			hosts[host] = hostAt(ctx, host, "")
-		}
+	for name, address := range s.hosts {
+		reached := cmp.Or(where[name], address, name)
+		all[name] = hostAt(ctx, reached, address, s.places[name])
 	}
 
-	m.Hosts = hostMap(hosts)
+	m.Hosts = types.MapValueMust(hostType(), all)
+}
+
+// hostAt is a host of hosts, reached as an id names it.
+func hostAt(ctx context.Context, where, address string, crush map[string]string) types.Object {
+	connection := map[string]attr.Value{}
+	for name, kind := range connectionvalue.AttrTypes() {
+		connection[name] = null(ctx, kind)
+	}
+
+	name, port := ceph.SplitHost(where)
+	reached := types.ObjectNull(connectionvalue.AttrTypes())
+
+	switch {
+	case where == ceph.LocalHost:
+		name = ""
+		connection["type"] = types.StringValue(remote.Local)
+		reached = types.ObjectValueMust(connectionvalue.AttrTypes(), connection)
+	case port != 0 || address != "" && address != name:
+		connection["host"] = value.String(name)
+		connection["port"] = value.Int64(int64(port))
+		reached = types.ObjectValueMust(connectionvalue.AttrTypes(), connection)
+	}
+
+	return types.ObjectValueMust(hostType().AttrTypes, map[string]attr.Value{
+		"address": value.String(cmp.Or(address, name)), "connection": reached, "roles": stringSet(defaultRoles()), "crush_location": value.StringMap(crush),
+	})
 }
 
 // slots are the records of OSDs on the hosts; hosts that do not answer are passed over.
@@ -110,37 +125,6 @@ func (r *clusterResource) slots(ctx context.Context, m model, id ceph.Identity, 
 	}
 
 	return out
-}
-
-// describe makes the configuration that the cluster has.
-func (m *model) describe(ctx context.Context, rec ceph.Record, slots map[string][]ceph.Slot, diags *diag.Diagnostics) {
-	m.Mon = with(ctx, m.Mon, "count", types.Int64Value(int64(max(1, len(rec.Mons)))))
-	m.Mgr = with(ctx, m.Mgr, "count", types.Int64Value(int64(max(1, len(rec.Mgrs)))))
-
-	for _, d := range rec.Mons {
-		if ports, ok := m.Network.Attributes()["ports"].(types.Object); ok {
-			m.Network = with(ctx, m.Network, "ports", portsOf(ctx, ports, d.Addr))
-		}
-
-		break
-	}
-
-	m.describeStorage(ctx, rec, slots, diags)
-}
-
-func portsOf(ctx context.Context, ports types.Object, addr string) types.Object {
-	all, err := api.ParseAddrs(addr)
-	if err != nil {
-		return ports
-	}
-
-	for _, a := range all {
-		if a.Type == "v2" || a.Type == "v1" {
-			ports = with(ctx, ports, "msgr"+a.Type[1:], types.Int64Value(int64(a.Port)))
-		}
-	}
-
-	return ports
 }
 
 func (m *model) describeStorage(ctx context.Context, rec ceph.Record, slots map[string][]ceph.Slot, diags *diag.Diagnostics) {
