@@ -134,21 +134,25 @@ manager() {
 	launch mgr.x
 }
 
-# osd NUMBER: makes it in an empty cluster, where the first gets the id 0, the next 1 …
+# new_osd NUMBER: tells an empty cluster of it, where the first gets the id 0, the next 1 …
+new_osd() {
+	local id
+	[ ! -e "$dir/data/osd.$1/made" ] || return 0
+	[ -s "$dir/osd$1.uuid" ] || cat /proc/sys/kernel/random/uuid >"$dir/osd$1.uuid"
+	[ -s "$dir/osd$1.key" ] || (umask 077 && ceph-authtool --gen-print-key >"$dir/osd$1.key")
+	id=$(printf '{"cephx_secret":"%s"}' "$(cat "$dir/osd$1.key")" | client osd new "$(cat "$dir/osd$1.uuid")" -i -)
+	[ "$id" = "$1" ] || die "OSD $1 was given the id $id"
+}
+
+# osd NUMBER: makes its store and starts it
 osd() {
-	local data=$dir/data/osd.$1 key uuid id
+	local data=$dir/data/osd.$1
 	if [ ! -e "$data/made" ]; then
 		rm -rf "$data"
 		mkdir -p "$data"
-		[ -s "$dir/osd$1.uuid" ] || cat /proc/sys/kernel/random/uuid >"$dir/osd$1.uuid"
-		[ -s "$dir/osd$1.key" ] || (umask 077 && ceph-authtool --gen-print-key >"$dir/osd$1.key")
-		key=$(cat "$dir/osd$1.key")
-		uuid=$(cat "$dir/osd$1.uuid")
-		id=$(printf '{"cephx_secret":"%s"}' "$key" | client osd new "$uuid" -i -)
-		[ "$id" = "$1" ] || die "OSD $1 was given the id $id"
 		truncate --size "$size" "$data/block"
-		(umask 077 && printf '[osd.%s]\n\tkey = %s\n' "$1" "$key" >"$data/keyring")
-		ceph-osd --conf "$conf" --id "$1" --mkfs --osd-uuid "$uuid" >>"$dir/log/setup.log" 2>&1
+		(umask 077 && printf '[osd.%s]\n\tkey = %s\n' "$1" "$(cat "$dir/osd$1.key")" >"$data/keyring")
+		ceph-osd --conf "$conf" --id "$1" --mkfs --osd-uuid "$(cat "$dir/osd$1.uuid")" >>"$dir/log/setup.log" 2>&1
 		touch "$data/made"
 	fi
 	launch "osd.$1"
@@ -163,9 +167,14 @@ up() {
 	identity
 	monitor
 	manager
-	local n
-	# one after the other: the ids are given in order
-	for ((n = 0; n < osds; n++)); do osd "$n"; done
+	local n making=()
+	# the ids are given in order; the rest is done side by side
+	for ((n = 0; n < osds; n++)); do
+		new_osd "$n"
+		osd "$n" &
+		making+=($!)
+	done
+	for n in "${making[@]}"; do wait "$n" || die "an OSD was not made; see $dir/log"; done
 	until_ok 90 'the manager is available' available
 	until_ok 90 'the OSDs are up' all_up
 	[ "$osds" = 0 ] || until_ok 90 'the placement groups are clean' clean
