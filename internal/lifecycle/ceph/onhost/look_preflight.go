@@ -33,6 +33,8 @@ if [ -n "$ceph" ] && [ -n "$py" ] && "$py" -c 'import rados' >/dev/null 2>&1; th
 //
 //	df <the last line of df -Pk>
 //	closed <the first folder that the daemons' user cannot enter>
+//
+// Before anything is known of the host, that user is the one that it will be.
 const lookPlace = `
 at=$dir
 while [ ! -d "$at" ] && [ "$at" != / ]; do at=${at%/*}; at=${at:-/}; done
@@ -49,6 +51,7 @@ enters() {
   case $x in 1|3|5|7) return 0 ;; esac
   return 1
 }
+if [ -z "$user" ] && [ "$(id -u)" = 0 ] && id ceph >/dev/null 2>&1; then user=ceph; fi
 if [ -n "$user" ] && [ "$user" != root ] && groups=$(id -Gn "$user" 2>/dev/null); then
   IFS=/
   set -f; parts=$dir; a=; bad=

@@ -70,7 +70,8 @@ echo
 //	say mon a <a line of its last words>
 //
 // A process counts by its command line, never by a file with its number: those lie. One in
-// another process namespace or below another root is not of this host's cluster.
+// another process namespace is not of this host's cluster, nor one that sees another folder
+// under our name: below another root.
 const lookDaemons = `
 echo '== daemons'
 ` + findProcesses + `
@@ -124,7 +125,7 @@ EOF
     case $prog in ceph-mon|ceph-mgr|ceph-osd|ceph-mds) ;; *) continue ;; esac
     ns=$(readlink "$p/ns/pid" 2>/dev/null)
     [ -z "$ns" ] || [ "$ns" = "$here" ] || continue
-    [ ! -e "$p/root/." ] || [ "$p/root/." -ef /proc/self/root/. ] || continue
+    [ ! -e "$p/root/." ] || [ "$p/root/." -ef /proc/self/root/. ] || [ "$p/root$dir/." -ef "$dir/." ] || continue
     read -r stat <"$p/stat" || continue
     case ${stat##*) } in Z*|X*) continue ;; esac
     age=new

@@ -316,7 +316,7 @@ func TestLook_onThisMachine(t *testing.T) {
 		must(t, os.Mkdir(closed, 0o700))
 
 		l := c.l
-		l.Dir = filepath.Join(closed, "below", "x")
+		l.Dir, l.User = filepath.Join(closed, "below", "x"), "" // not known yet: it will be ceph
 
 		f, err := c.Look(t.Context(), l, ceph.Ask{Preflight: true})
 		must(t, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 )
@@ -127,6 +128,38 @@ func TestOCEPH04_aMonitorWhereOneLives(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestMonitor_joins(t *testing.T) {
+	t.Parallel()
+
+	c := newCluster(t, "ceph")
+	c.options = map[string]map[string]string{"global": {"mon_election_timeout": "1"}}
+	c.write(t)
+	c.up(t)
+
+	c.ceph(t, "mon", "getmap", "-o", c.l.Dir+".map")
+
+	monmap, err := os.ReadFile(c.l.Dir + ".map")
+	must(t, err)
+
+	port := freePort(t)
+	addr := fmt.Sprintf("[v2:127.0.0.1:%d,v1:127.0.0.1:%d]", port, port+1)
+	want := fmt.Sprintf("[v2:127.0.0.1:%d/0,v1:127.0.0.1:%d/0] mon.b", port, port+1)
+	monB := ceph.Daemon{Type: ceph.RoleMon, ID: "b"}
+
+	must(t, c.MakeMon(t.Context(), c.l, "b", ceph.MonSeed{Monmap: monmap, Keyring: ceph.SeedKeyring(c.mon, c.admin)}))
+	must(t, c.Start(t.Context(), c.l, monB, ceph.StartHow{Addr: addr}))
+
+	for range 100 {
+		if strings.Contains(c.ceph(t, "mon", "dump"), want) {
+			return
+		}
+
+		time.Sleep(200 * time.Millisecond)
+	}
+
+	t.Errorf("mon.b does not join: %s", c.ceph(t, "mon", "dump"))
 }
 
 func TestMonitor_begunIsMadeAnew(t *testing.T) {

@@ -99,6 +99,7 @@ echo "started $alive"
 // left to run.
 const startSystemd = `
 if [ "$by" = systemd ]; then
+  [ "$(id -u)" = 0 ] || { echo "only root writes units of systemd: log in as root, or set supervision to daemon" >&2; exit 1; }
   program=$(command -v "ceph-$type") || { echo "there is no ceph-$type" >&2; exit 1; }
   line=
   for w in "$program" -f "$@"; do
@@ -154,7 +155,7 @@ func (h *Host) Start(ctx context.Context, l ceph.Layout, d ceph.Daemon, how ceph
 	}
 
 	params := append(daemonParams(l, d), how.Slot.Device, how.Slot.DB, how.Slot.Key)
-	params = append(params, osdArgs(how)...)
+	params = append(params, ownArgs(how)...)
 
 	if how.Addr != "" {
 		// A monitor that joins is not in its own monmap yet: only this says where it listens.
@@ -166,9 +167,14 @@ func (h *Host) Start(ctx context.Context, l ceph.Layout, d ceph.Daemon, how ceph
 	return err
 }
 
-// osdArgs are what an OSD tells of its place when it starts.
-func osdArgs(how ceph.StartHow) []string {
+// ownArgs are what a daemon tells of itself when it starts: an OSD its place, and a monitor that
+// no monmap has yet its addresses.
+func ownArgs(how ceph.StartHow) []string {
 	var args []string
+
+	if how.Addr != "" {
+		args = append(args, "--public-addrv", how.Addr)
+	}
 
 	if place := strings.Join(strings.Fields(how.CrushLocation), " "); place != "" {
 		args = append(args, "--crush-location", place)
