@@ -5,6 +5,7 @@ package onhost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -100,8 +101,18 @@ func (m making) again(ctx context.Context, s ceph.Slot) (ceph.Slot, error) {
 	}
 
 	// The device again, right before it is taken: the record may be older than what is on it now.
-	if d, ok := ceph.SlotDisk(s, m.disks); ok && s.Volume == "" && !s.Encrypted {
-		if err := m.check(d, s.UUID, s.OwnFile); err != nil {
+	d, ok := ceph.SlotDisk(s, m.disks)
+	if !ok {
+		d, ok = ceph.FindDisk(m.disks, s.Path) // with the label of somebody else
+	}
+
+	if ok && s.Volume == "" && !s.Encrypted {
+		err := m.check(d, s.UUID, s.OwnFile)
+		if errors.Is(err, ceph.ErrForeign) && m.want.Foreign && d.Label.FSID != m.layout.FSID {
+			err = m.host.WipeForeign(ctx, d.Path, d.Label.FSID)
+		}
+
+		if err != nil {
 			return s, err
 		}
 	}

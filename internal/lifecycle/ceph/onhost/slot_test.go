@@ -58,6 +58,7 @@ func partitioned(t *testing.T, dev string) {
 	must(t, err)
 	_, err = f.Write(table[:])
 	must(t, err)
+	must(t, f.Sync())
 	must(t, f.Close())
 }
 
@@ -167,10 +168,10 @@ func TestMakeSlot_takesOnlyWhatIsFree(t *testing.T) {
 		kind error
 		says string
 	}{
-		"a file system":   {func(t *testing.T, dev string) { tool(t, "mkfs.ext4", "-q", dev) }, ceph.ErrInUse, "ext4"},
-		"a volume's part": {func(t *testing.T, dev string) { tool(t, "pvcreate", "-q", "-y", "--devices", dev, dev) }, ceph.ErrInUse, "LVM"},
-		"swap":            {func(t *testing.T, dev string) { tool(t, "mkswap", dev) }, ceph.ErrInUse, "swap"},
-		"partitions":      {partitioned, ceph.ErrInUse, "dos"},
+		"a file system":             {func(t *testing.T, dev string) { tool(t, "mkfs.ext4", "-q", dev) }, ceph.ErrInUse, "ext4"},
+		"a volume's part":           {func(t *testing.T, dev string) { tool(t, "pvcreate", "-q", "-y", "--devices", dev, dev) }, ceph.ErrInUse, "LVM"},
+		"swap":                      {func(t *testing.T, dev string) { tool(t, "mkswap", dev) }, ceph.ErrInUse, "swap"},
+		"partitions":                {partitioned, ceph.ErrInUse, "dos"},
 		"an OSD of another cluster": {func(t *testing.T, dev string) { otherOSD(t, dev, other) }, ceph.ErrForeign, other},
 		"somebody's lock": {func(t *testing.T, dev string) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -251,9 +252,23 @@ func TestMakeSlot_takesOnlyWhatIsFree(t *testing.T) {
 		if d := c.disk(t, dev); d.Label != nil || s.Device != dev || s.Made {
 			t.Errorf("%+v %+v", s, d)
 		}
+
+		// What was free when the record was made need not be so now.
+		otherOSD(t, dev, other)
+
+		spec.Foreign = false
+		if _, err := c.MakeSlot(t.Context(), c.l, spec); !errors.Is(err, ceph.ErrForeign) {
+			t.Errorf("%v", err)
+		}
+
+		if err := c.MakeOSD(t.Context(), c.l, s, 0); !errors.Is(err, ceph.ErrForeign) || !strings.Contains(err.Error(), other) {
+			t.Errorf("%v", err)
+		}
+
+		must(t, c.Forget(t.Context(), c.l, s))
 	})
 
-	if f, err := c.Look(t.Context(), c.l, ceph.Ask{}); err != nil || len(f.Slots) > 1 {
+	if f, err := c.Look(t.Context(), c.l, ceph.Ask{}); err != nil || len(f.Slots) > 0 {
 		t.Errorf("records of what was refused: %+v %v", f.Slots, err)
 	}
 }
