@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -215,5 +214,3 @@ func blank(ctx context.Context) model {
 }
 
 func hostType() types.ObjectType { return objectType(hostAttributes()) }
-
-func hostMap(all map[string]attr.Value) types.Map { return types.MapValueMust(hostType(), all) }

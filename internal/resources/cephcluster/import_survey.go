@@ -61,7 +61,7 @@ func (r *clusterResource) survey(ctx context.Context, loc ceph.Location, places 
 		return survey{}, err
 	}
 
-	osds, err := reach.Cluster.OSDMap(ctx)
+	osds, err := reach.OSDMap(ctx)
 	if err != nil {
 		return survey{}, fmt.Errorf("ask for the OSDs: %w", err)
 	}

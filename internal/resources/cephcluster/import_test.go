@@ -74,8 +74,10 @@ func TestOTF04_importWhatOnlyTheUserKnows(t *testing.T) {
 		})
 
 		w.farm.shown = []Map{
-			{"name": "public_network", "value": "127.0.0.0/8", "source": "file"}, {"name": "osd_crush_chooseleaf_type", "value": "0", "source": "file"},
-			{"name": "osd_pool_default_size", "value": "2", "source": "file"}, {"name": "osd_pool_default_min_size", "value": "1", "source": "mon"},
+			{"name": "public_network", "value": "127.0.0.0/8", "source": "file"},
+			{"name": "osd_crush_chooseleaf_type", "value": "0", "source": "file"},
+			{"name": "osd_pool_default_size", "value": "2", "source": "file"},
+			{"name": "osd_pool_default_min_size", "value": "1", "source": "mon"},
 		}
 
 		w.apply(config)
@@ -173,8 +175,8 @@ func TestCeph_list(t *testing.T) {
 func (w world) list(ctx context.Context, config Map, whole bool) (ids []string, problem string) {
 	w.t.Helper()
 
-	s := providertest.NewServer(w.t, w.options()...)
-	s.Configure(w.t, Map{})
+	s := providertest.NewServer(w.t, w.options()...) //nolint:contextcheck // a provider lives as long as its test
+	s.Configure(w.t, Map{})                          //nolint:contextcheck // the same
 
 	served, ok := s.ProviderServer.(tfprotov6.ListResourceServer)
 	if !ok {

@@ -115,16 +115,16 @@ func flag(otherwise bool, description string) schema.BoolAttribute {
 	return schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(otherwise), MarkdownDescription: description}
 }
 
-func number(otherwise, lowest, highest int64, description string) schema.Int64Attribute {
+func number(otherwise, highest int64, description string) schema.Int64Attribute {
 	return schema.Int64Attribute{
 		Optional: true, Computed: true, Default: int64default.StaticInt64(otherwise), MarkdownDescription: description,
-		Validators: []validator.Int64{int64validator.Between(lowest, highest)},
+		Validators: []validator.Int64{int64validator.Between(1, highest)},
 	}
 }
 
-func numberOrNone(lowest, highest int64, description string) schema.Int64Attribute {
+func numberOrNone(highest int64, description string) schema.Int64Attribute {
 	return schema.Int64Attribute{
-		Optional: true, MarkdownDescription: description, Validators: []validator.Int64{int64validator.Between(lowest, highest)},
+		Optional: true, MarkdownDescription: description, Validators: []validator.Int64{int64validator.Between(1, highest)},
 	}
 }
 

@@ -31,21 +31,21 @@ func sectionAttributes() map[string]schema.Attribute {
 		"pool_defaults": section("What pools get that say nothing. It counts when the cluster is made; a later change has no effect.", map[string]schema.Attribute{
 			"failure_domain": choice("host", "Copies are kept on different ones of these: `host` (default), `osd` (for a single host), or a place such as `rack`.",
 				append([]string{"osd", "host"}, bucketTypes...)...),
-			"size":     numberOrNone(1, 10, "Copies of each object. Default: Ceph's own (3)."),
-			"min_size": numberOrNone(1, 10, "Copies that must be there for a write. Default: Ceph's own."),
-			"pg_num":   numberOrNone(1, maxCount, "Placement groups of a pool. Default: Ceph's own."),
+			"size":     numberOrNone(10, "Copies of each object. Default: Ceph's own (3)."),
+			"min_size": numberOrNone(10, "Copies that must be there for a write. Default: Ceph's own."),
+			"pg_num":   numberOrNone(maxCount, "Placement groups of a pool. Default: Ceph's own."),
 		}),
 		"upgrade": section("What holds an upgrade up: daemons whose program on the host is newer than the one that runs are restarted one after the other, monitors, managers, OSDs.", map[string]schema.Attribute{
 			"skip_checks":            flag(false, "Do not ask whether a daemon may stop. Default `false`."),
 			"continue_if_unhealthy":  flag(false, "Restart a daemon although Ceph still says no when `osd_ok_to_stop_timeout` is over. Default `false`."),
 			"osd_ok_to_stop_timeout": duration("10m", "How long to wait until Ceph lets an OSD stop. Default `10m`."),
-			"osd_max_parallel":       number(20, 1, maxCount, "OSDs of one failure domain that are restarted together at the most. Default `20`."),
+			"osd_max_parallel":       number(20, maxCount, "OSDs of one failure domain that are restarted together at the most. Default `20`."),
 			"require_clean_pgs":      flag(false, "Wait until all placement groups are clean before each step. Default `false`."),
 		}),
 		"cleanup": section("What a destroy does. It counts as it is in the state: apply a change before the destroy.", map[string]schema.Attribute{
 			"confirmation":    choice("", "Empty (default): a destroy stops the daemons and keeps all data, so that the cluster can be brought back. `"+ceph.Confirmation+"`: it removes the data.", "", ceph.Confirmation),
 			"wipe_devices":    choice("none", "With the confirmation, what happens to the devices of OSDs: `none` (default), `quick` (their beginning and end), `full`.", "none", "quick", "full"),
-			"wipe_passes":     number(1, 1, 32, "How often a `full` wipe writes. Default `1`."),
+			"wipe_passes":     number(1, 32, "How often a `full` wipe writes. Default `1`."),
 			"allow_with_data": flag(false, "Destroy although pools hold data. Default `false`: the destroy fails and names them."),
 		}),
 		"takeover": section("What of other clusters may be destroyed where this one is to be.", map[string]schema.Attribute{
@@ -68,7 +68,7 @@ func hostList(description string) schema.ListAttribute {
 
 func monAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"count":                   number(3, 1, maxMons, "How many: an odd number survives more. Default `3`."),
+		"count":                   number(3, maxMons, "How many: an odd number survives more. Default `3`."),
 		"hosts":                   hostList("Hosts that may have one, the preferred first. Default: those with the role `mon`, by name."),
 		"allow_multiple_per_host": flag(false, "More than one on a host; the second one takes the next free ports. Default `false`."),
 		"failover_timeout":        textOr("10m", "How long a monitor may be out of quorum before an apply puts another one in its place; `0`: for ever. Default `10m`.", durationOrZero()),
@@ -77,7 +77,7 @@ func monAttributes() map[string]schema.Attribute {
 
 func mgrAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"count":                   number(2, 1, maxMgrs, "How many: one works, the others stand by. Where there are fewer hosts, there are fewer. Default `2`."),
+		"count":                   number(2, maxMgrs, "How many: one works, the others stand by. Where there are fewer hosts, there are fewer. Default `2`."),
 		"hosts":                   hostList("Hosts that may have one, the preferred first. Default: those with the role `mgr`, by name."),
 		"allow_multiple_per_host": flag(false, "More than one on a host. Default `false`."),
 		"modules": schema.DynamicAttribute{
@@ -99,8 +99,8 @@ func networkAttributes() map[string]schema.Attribute {
 		"encryption":    flag(false, "Encrypt everything between daemons and clients. Default `false`."),
 		"compression":   flag(false, "Compress what OSDs send each other. Default `false`."),
 		"ports": section("Ports of the monitors.", map[string]schema.Attribute{
-			"msgr2": number(3300, 1, maxPort, "Of the present protocol. Default `3300`."),
-			"msgr1": number(6789, 1, maxPort, "Of the old one. Default `6789`."),
+			"msgr2": number(3300, maxPort, "Of the present protocol. Default `3300`."),
+			"msgr1": number(6789, maxPort, "Of the old one. Default `6789`."),
 		}),
 	}
 }
@@ -110,7 +110,7 @@ func dashboardAttribute() schema.Attribute {
 		Optional: true, MarkdownDescription: "The manager's web page. Where the attribute is left out, nothing about it is changed.",
 		Attributes: map[string]schema.Attribute{
 			"enabled":    flag(true, "Default `true`."),
-			"port":       number(8443, 1, maxPort, "Default `8443`."),
+			"port":       number(8443, maxPort, "Default `8443`."),
 			"ssl":        flag(true, "HTTPS with a certificate that it makes for itself. Default `true`."),
 			"url_prefix": textOr("", "Path before all of its pages. Default: none."),
 		},

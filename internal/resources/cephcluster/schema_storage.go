@@ -27,11 +27,11 @@ func storageAttributes() map[string]schema.Attribute {
 			Optional: true, NestedObject: schema.NestedAttributeObject{Attributes: selectorAttributes()},
 			MarkdownDescription: "Free devices that match all that a selector says. Only whole, writable, empty disks of 5 GB and more are taken; `devices_rejected` tells why others are not.",
 		},
-		"osds_per_device": number(1, 1, 16, "OSDs on each device; more than one needs `backend = \"lvm\"`. Default `1`."),
+		"osds_per_device": number(1, 16, "OSDs on each device; more than one needs `backend = \"lvm\"`. Default `1`."),
 		"removal": section("Whether and how OSDs go whose device or host is no longer configured.", map[string]schema.Attribute{
 			"allow":        flag(false, "Default `false`: they stay, and a plan says so. `true`: they are drained, and removed when Ceph says that no data is lost."),
 			"timeout":      duration("6h", "How long one may drain. Then the apply fails, and the next one goes on. Default `6h`."),
-			"max_parallel": number(1, 1, maxCount, "OSDs that are drained together. Default `1`."),
+			"max_parallel": number(1, maxCount, "OSDs that are drained together. Default `1`."),
 			"wipe":         flag(false, "Wipe the beginning of the device of an OSD that was removed. Default `false`."),
 		}),
 		"full_ratio":         ratio("Use above which nobody may write. Default: Ceph's own (0.95)."),
@@ -64,7 +64,7 @@ func deviceAttributes() map[string]schema.Attribute {
 		"db_size":         text("Size of a file that is made for the database.", size()),
 		"device_class":    deviceClass(),
 		"encrypted":       encrypted(),
-		"osds_per_device": numberOrNone(1, 16, "As `storage.osds_per_device`, for this device."),
+		"osds_per_device": numberOrNone(16, "As `storage.osds_per_device`, for this device."),
 		"initial_weight": schema.Float64Attribute{
 			Optional: true, Validators: []validator.Float64{float64validator.AtLeast(0)}, MarkdownDescription: "First CRUSH weight, in TiB. Default: the size of the device.",
 		},
@@ -80,7 +80,7 @@ func selectorAttributes() map[string]schema.Attribute {
 		"min_size":     text("Smallest size, such as `100G`.", size()),
 		"max_size":     text("Largest size.", size()),
 		"rotational":   schema.BoolAttribute{Optional: true, MarkdownDescription: "`true`: only hard disks; `false`: only others."},
-		"limit":        numberOrNone(1, maxCount, "The most devices of each host."),
+		"limit":        numberOrNone(maxCount, "The most devices of each host."),
 		"device_class": deviceClass(),
 		"encrypted":    encrypted(),
 	}

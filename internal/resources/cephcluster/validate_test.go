@@ -15,8 +15,6 @@ func storage(parts ...Map) Map {
 	return Map{"storage": merged(Map{"devices": devices("h1:/dev/sdb")}, parts...)}
 }
 
-func only(name string, v Map) Map { return Map{name: v} }
-
 // TestCeph_invalid are configurations that are refused before anybody is asked.
 func TestCeph_invalid(t *testing.T) {
 	t.Parallel()
