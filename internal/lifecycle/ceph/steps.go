@@ -5,11 +5,14 @@ package ceph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle"
+	waiting "github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // Next implements [lifecycle.Machine].
@@ -60,10 +63,20 @@ func (w *worker) Do(ctx context.Context, seen *Seen, step Step) (*Seen, bool, er
 	}
 
 	if err != nil {
-		return seen, false, fmt.Errorf("%s: %w", step.Why, err)
+		return seen, false, passing(fmt.Errorf("%s: %w", step.Why, err))
 	}
 
 	return seen, false, nil
+}
+
+// passing marks what broke on the way to a host or to the cluster, where what was done is not
+// known: every step can be repeated from any point, and the next look tells what there is to do.
+func passing(err error) error {
+	if errors.Is(err, api.ErrLost) || errors.Is(err, api.ErrNoQuorum) || errors.Is(err, remote.ErrLost) {
+		return waiting.Transient(err)
+	}
+
+	return err
 }
 
 func (w *worker) act(ctx context.Context, seen *Seen, step Step) error {
