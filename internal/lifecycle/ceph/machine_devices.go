@@ -203,7 +203,7 @@ func (h *hostChoice) noteOther(name string, count int) {
 			continue
 		}
 
-		if slices.ContainsFunc(slotDisks(s, h.facts.Disks), func(d Disk) bool { return d.Path == today.Path }) || s.Device == today.Path {
+		if slices.ContainsFunc(slotDisks(s, h.facts.Disks), func(d Disk) bool { return d.Path == today.Path }) {
 			return
 		}
 

@@ -27,8 +27,12 @@ func (c *chooser) judge(h *hostChoice, d Disk, named bool) (foreign bool, why st
 		return false, ""
 	}
 
+	if who := c.ownerOf(*d.Label); who != "" {
+		return false, "it is part of " + who
+	}
+
 	if c.fsid != "" && d.Label.FSID == c.fsid {
-		return false, c.movedFrom(*d.Label)
+		return false, notMain(*d.Label)
 	}
 
 	if c.w.Takeover.WipeForeignDevices && d.Label.FSID != "" {
@@ -38,17 +42,23 @@ func (c *chooser) judge(h *hostChoice, d Disk, named bool) (foreign bool, why st
 	return false, foreignWords(d)
 }
 
-// movedFrom says whose OSD the label of this cluster is, where a host that was seen has its
-// record. A label of ours that nobody has a record of may be used again: the record is what was lost.
-func (c *chooser) movedFrom(l Label) string {
-	for _, h := range c.w.Hosts {
-		for _, s := range c.facts[h.Name].Slots {
+// ownerOf says whose device a label is of, where a host that was seen has the record: a disk may
+// have come from another host.
+func (c *chooser) ownerOf(l Label) string {
+	for _, name := range sortedKeys(c.facts) {
+		for _, s := range c.facts[name].Slots {
 			if s.UUID == l.UUID {
-				return fmt.Sprintf("it is the device of %s of host %s", slotName(s), h.Name)
+				return slotName(s) + " of host " + name
 			}
 		}
 	}
 
+	return ""
+}
+
+// notMain says what keeps a label of this cluster that nobody has a record of from being used again:
+// the record is what was lost, and only the main device tells all that was in it.
+func notMain(l Label) string {
 	if l.Role != "" && l.Role != LabelMain {
 		return "it is the " + l.Role + " of an OSD"
 	}
