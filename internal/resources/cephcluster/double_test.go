@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -202,7 +203,12 @@ func (r *run) Refresh(ctx context.Context, was ceph.Record) ceph.Result {
 		return ceph.Result{Gone: true}
 	}
 
-	return ceph.Result{Record: r.record, Known: true, Warnings: r.warn}
+	warn := r.warn
+	if len(r.record.Drift) > 0 {
+		warn = append(warn, ceph.Remark{Summary: "Ceph cluster prod is not as configured", Detail: strings.Join(r.record.Drift, "; ")})
+	}
+
+	return ceph.Result{Record: r.record, Known: true, Warnings: warn}
 }
 
 func (r *run) Delete(ctx context.Context, was ceph.Record, how ceph.CleanupSpec) ceph.Result {

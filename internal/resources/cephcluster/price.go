@@ -61,14 +61,14 @@ func (m model) priceOfCleanup(ctx context.Context, state model, diags *diag.Diag
 	diags.AddAttributeWarning(path.Root("cleanup").AtName("confirmation"), "A destroy of "+m.label()+" will destroy its data", "cleanup.confirmation is set from this apply on. It has no effect before a destroy.")
 }
 
-// price tells what an update does to the data and to who uses it.
+// price tells what an update does to the data and to who uses it. What an apply mends, upgrades
+// among it, the refresh has told.
 func (m model) price(ctx context.Context, state model, diags *diag.Diagnostics) {
 	was := state.record(ctx, diags)
 
 	m.priceOfMons(ctx, state, diags)
 	m.priceOfDevices(ctx, state, was, diags)
 	m.priceOfNetwork(ctx, state, diags)
-	m.priceOfDrift(was, diags)
 }
 
 // priceOfCreate tells what a new cluster will be short of.
@@ -229,13 +229,6 @@ func (m model) priceOfNetwork(ctx context.Context, state model, diags *diag.Diag
 
 	if !now.Encryption.Equal(before.Encryption) || !now.RequireMsgr2.Equal(before.RequireMsgr2) {
 		diags.AddAttributeWarning(pathNetwork, "Clients of "+m.label()+" may have to follow", "Encryption and the old protocol are switched for all connections; clients that cannot do as configured lose theirs.")
-	}
-}
-
-// priceOfDrift tells what an apply mends, upgrades among it.
-func (m model) priceOfDrift(was ceph.Record, diags *diag.Diagnostics) {
-	if len(was.Drift) > 0 {
-		diags.AddWarning(m.label()+" is not as configured", "The apply looks at:\n  "+strings.Join(was.Drift, "\n  "))
 	}
 }
 
