@@ -107,7 +107,32 @@ func (w *worker) restartMgr(ctx context.Context, c *api.Cluster, seen *Seen, all
 		return err
 	}
 
-	return w.awaitMgr(ctx, c, func(m api.Mgr) bool { return m.Active == next.ID || isStandby(m, next.ID) || len(m.Standbys) > 0 })
+	if err := w.awaitVersion(ctx, c, next); err != nil {
+		return err
+	}
+
+	return w.awaitMgr(ctx, c, func(api.Mgr) bool { return true })
+}
+
+// awaitVersion waits until the cluster knows a restarted daemon by its new version. The
+// monitors list the one before for as long as its last beacon counts: a look before that
+// would have the daemon restarted again.
+func (w *worker) awaitVersion(ctx context.Context, c *api.Cluster, o Outdated) error {
+	limit, cancel := context.WithTimeoutCause(ctx, handover, fmt.Errorf("%s did not come back with %s", o.Daemon, o.Program))
+	defer cancel()
+
+	return waiting.Until(limit, waiting.Quick, func(ctx context.Context) (waiting.Verdict, string, error) {
+		metas, err := c.Metadata(ctx, o.Type)
+
+		switch {
+		case err != nil:
+			return waiting.Again, "", waiting.Transient(err)
+		case metas[o.ID].Version.Compare(o.Program) == 0:
+			return waiting.Done, "", nil
+		default:
+			return waiting.Again, fmt.Sprintf("%s is known with version %s", o.Daemon, metas[o.ID].Version), nil
+		}
+	})
 }
 
 // restartOSDs restarts OSDs of the host of the first one, as many as may stop together, with
