@@ -21,13 +21,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/actions/cephmaintenance"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/actions/gpudrain"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/cephstatus"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabriccapacity"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabricdevices"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabricmachines"
 	hostsource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/host"
 	hostssource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/hosts"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/ephemerals/cephkeyring"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/ephemerals/fabrictoken"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/functions"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
@@ -35,6 +38,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephclient"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephcluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephpool"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/composablegpu"
@@ -139,27 +143,27 @@ func (p *metal3) Functions(context.Context) []func() function.Function { return 
 
 // Resources lists the resources.
 func (p *metal3) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{baremetalhost.NewResource, cephcluster.NewResource, cephpool.NewResource, composablegpu.NewResource}
+	return []func() resource.Resource{baremetalhost.NewResource, cephclient.NewResource, cephcluster.NewResource, cephpool.NewResource, composablegpu.NewResource}
 }
 
 // ListResources lists what can be listed.
 func (p *metal3) ListResources(context.Context) []func() list.ListResource {
-	return []func() list.ListResource{cephcluster.NewListResource, cephpool.NewListResource, composablegpu.NewListResource}
+	return []func() list.ListResource{cephclient.NewListResource, cephcluster.NewListResource, cephpool.NewListResource, composablegpu.NewListResource}
 }
 
 // DataSources lists the data sources.
 func (p *metal3) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
-		fabriccapacity.NewDataSource, fabricdevices.NewDataSource, fabricmachines.NewDataSource, hostsource.NewDataSource, hostssource.NewDataSource,
+		cephstatus.NewDataSource, fabriccapacity.NewDataSource, fabricdevices.NewDataSource, fabricmachines.NewDataSource, hostsource.NewDataSource, hostssource.NewDataSource,
 	}
 }
 
 // EphemeralResources lists the ephemeral resources.
 func (p *metal3) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
-	return []func() ephemeral.EphemeralResource{fabrictoken.NewEphemeralResource}
+	return []func() ephemeral.EphemeralResource{cephkeyring.NewEphemeralResource, fabrictoken.NewEphemeralResource}
 }
 
 // Actions lists the actions.
 func (p *metal3) Actions(context.Context) []func() action.Action {
-	return []func() action.Action{gpudrain.NewAction}
+	return []func() action.Action{cephmaintenance.NewAction, gpudrain.NewAction}
 }

@@ -16,9 +16,6 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/cephvalue"
 )
 
-// idSeparator is between the id of the cluster and the name of the pool. No id of a cluster has it.
-const idSeparator = "#"
-
 // ImportState implements [resource.ResourceWithImportState]. The id is CLUSTER_ID#NAME, and the
 // fsid may be left out of it.
 func (r *poolResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

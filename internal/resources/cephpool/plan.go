@@ -69,7 +69,7 @@ func (m *model) open(state, config model) {
 	switch {
 	case m.ClusterID.Equal(state.ClusterID) && m.Name.Equal(state.Name):
 	case known(m.ClusterID) && known(m.Name):
-		m.ID = types.StringValue(m.ClusterID.ValueString() + idSeparator + m.Name.ValueString())
+		m.ID = types.StringValue(m.ClusterID.ValueString() + cephvalue.Separator + m.Name.ValueString())
 	default:
 		m.ID = types.StringUnknown()
 	}

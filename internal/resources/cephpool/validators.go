@@ -21,6 +21,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/pool"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/cephvalue"
 )
 
 // poolPattern is what Ceph's tools can name.
@@ -155,4 +156,4 @@ func removed(state, plan types.Map) []string {
 }
 
 // splitID takes apart CLUSTER_ID#NAME.
-func splitID(id string) (cluster, name string, ok bool) { return strings.Cut(id, idSeparator) }
+func splitID(id string) (cluster, name string, ok bool) { return strings.Cut(id, cephvalue.Separator) }

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/pool"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/cephvalue"
@@ -48,7 +47,7 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 	case err == nil:
 	case errors.Is(err, pool.ErrExists):
 		resp.Diagnostics.AddAttributeError(pathName, plan.label()+" is already there", value.Sentence(err)+" To manage it, import it: "+
-			"terraform import ADDRESS '"+plan.ClusterID.ValueString()+idSeparator+plan.Name.ValueString()+"'.")
+			"terraform import ADDRESS '"+plan.ClusterID.ValueString()+cephvalue.Separator+plan.Name.ValueString()+"'.")
 
 		return
 	case !made:
@@ -79,7 +78,7 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	state.identify(ctx, resp.Identity, &resp.Diagnostics)
 
-	reach := r.refresh(ctx, state, &resp.Diagnostics)
+	reach := cephvalue.Refresh(ctx, r.far, state.ClusterID, state.Connection, state.label(), &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -96,26 +95,6 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		state.follow(seen, reach.Location.FSID)
 		r.record(ctx, state, &resp.State, resp.Identity, &resp.Diagnostics)
 	}
-}
-
-// refresh reaches the cluster for a refresh. What is not known before apply is no error there.
-func (r *poolResource) refresh(ctx context.Context, state model, diags *diag.Diagnostics) *ceph.Reach {
-	if diags.HasError() {
-		return nil
-	}
-
-	reach, err := cephvalue.Open(ctx, r.far, state.ClusterID, state.Connection, diags)
-
-	switch {
-	case diags.HasError():
-		return nil
-	case errors.Is(err, cephvalue.ErrPending):
-		diags.AddWarning(state.label()+" is not refreshed", value.Sentence(err)+" The state is kept as it is until apply.")
-	case err != nil:
-		diags.AddError("Ceph cluster of "+state.label()+" cannot be reached", value.Sentence(err)+"\nThe state is kept as it is.")
-	}
-
-	return reach
 }
 
 // Update implements [resource.Resource]. It never taints: after a failure the state says what

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"time"
 
+	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	ephemeralschema "github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -62,6 +65,30 @@ func ConnectionAttribute(about string) schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: about, Validators: connectionvalue.Validators(),
 		Attributes: connectionvalue.Attributes(remote.SSH, remote.Local),
+	}
+}
+
+// DataSourceConnection is [ConnectionAttribute] for a data source.
+func DataSourceConnection(about string) dataschema.SingleNestedAttribute {
+	return dataschema.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: about, Validators: connectionvalue.Validators(),
+		Attributes: connectionvalue.DataSourceAttributes(remote.SSH, remote.Local),
+	}
+}
+
+// EphemeralConnection is [ConnectionAttribute] for an ephemeral resource.
+func EphemeralConnection(about string) ephemeralschema.SingleNestedAttribute {
+	return ephemeralschema.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: about, Validators: connectionvalue.Validators(),
+		Attributes: connectionvalue.EphemeralAttributes(remote.SSH, remote.Local),
+	}
+}
+
+// ActionConnection is [ConnectionAttribute] for an action.
+func ActionConnection(about string) actionschema.SingleNestedAttribute {
+	return actionschema.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: about, Validators: connectionvalue.Validators(),
+		Attributes: connectionvalue.ActionAttributes(remote.SSH, remote.Local),
 	}
 }
 

@@ -1,0 +1,90 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cephclient
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/user"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/cephvalue"
+)
+
+// ImportState implements [resource.ResourceWithImportState]. The id is CLUSTER_ID#ENTITY, and
+// the fsid may be left out of it.
+func (r *clientResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	defer cephvalue.Guard(ctx, "import", "Ceph client", &resp.Diagnostics)
+
+	var who identity
+
+	if req.ID == "" && req.Identity != nil {
+		resp.Diagnostics.Append(req.Identity.Get(ctx, &who)...)
+	} else {
+		cluster, name, _ := strings.Cut(req.ID, cephvalue.Separator)
+		who = identity{types.StringValue(cluster), types.StringValue(name)}
+	}
+
+	if err := user.CheckEntity(who.Entity.ValueString()); err != nil && !resp.Diagnostics.HasError() {
+		resp.Diagnostics.AddError("Import id "+req.ID+" names no Ceph user", value.Sentence(err)+" Write CLUSTER_ID#ENTITY.")
+	}
+
+	reach := cephvalue.Reach(ctx, r.far, who.ClusterID, cephvalue.NoConnection(), &resp.Diagnostics)
+	if reach == nil {
+		return
+	}
+
+	u, err := user.Look(ctx, reach.Cluster, who.Entity.ValueString())
+	if err != nil {
+		resp.Diagnostics.AddError("Ceph user "+who.Entity.ValueString()+" cannot be imported", value.Sentence(err))
+
+		return
+	}
+
+	imported(u, reach.Location).record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+}
+
+// imported is the state of a user that was found: all that Ceph tells, and every default of the schema.
+func imported(u api.User, at ceph.Location) model {
+	m := model{
+		ClusterID: types.StringValue(at.String()), Entity: types.StringValue(u.Entity), StoreKey: types.BoolValue(false),
+		KeyVersion: types.Int64Null(), Connection: cephvalue.NoConnection(),
+	}
+	m.follow(u, at.FSID)
+
+	return m
+}
+
+// rule is a validator made of one function over a known string.
+type rule struct {
+	summary, describe string
+	of                func(string) error
+}
+
+func (r rule) Description(context.Context) string             { return r.describe }
+func (r rule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
+
+func (r rule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+
+	if err := r.of(req.ConfigValue.ValueString()); err != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, r.summary, value.Sentence(err))
+	}
+}
+
+func entity() validator.String {
+	return rule{"Invalid Ceph user", "a user of a client, such as client.backup", user.CheckEntity}
+}
+
+func oneLine() validator.String {
+	return rule{"Invalid caps", "one line without quotation marks", user.CheckCaps}
+}

@@ -1,0 +1,162 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cephclient
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/user"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/cephvalue"
+)
+
+// limit bounds every verb: each is a handful of commands.
+const limit = 3 * time.Minute
+
+// Create implements [resource.Resource].
+func (r *clientResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer cephvalue.Guard(ctx, "create", "Ceph client", &resp.Diagnostics)
+
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	var plan model
+
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+
+	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
+	if reach == nil {
+		return
+	}
+
+	u, err := user.Create(ctx, reach.Cluster, plan.Entity.ValueString(), value.GoMap(plan.Caps))
+
+	switch {
+	case errors.Is(err, user.ErrOtherCaps):
+		resp.Diagnostics.AddAttributeError(path.Root("entity"), plan.label()+" is already there", value.Sentence(err)+" Nothing was changed. To manage it, import it: "+
+			"terraform import ADDRESS '"+plan.ClusterID.ValueString()+cephvalue.Separator+plan.Entity.ValueString()+"'.")
+	case err != nil:
+		resp.Diagnostics.AddError(plan.label()+" could not be created", value.Sentence(err)+" If it was made all the same, the next apply takes it as it is.")
+	default:
+		plan.follow(u, reach.Location.FSID)
+		plan.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	}
+}
+
+// Read implements [resource.Resource].
+func (r *clientResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	defer cephvalue.Guard(ctx, "refresh", "Ceph client", &resp.Diagnostics)
+
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	var state model
+
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	state.identify(ctx, resp.Identity, &resp.Diagnostics)
+
+	reach := cephvalue.Refresh(ctx, r.far, state.ClusterID, state.Connection, state.label(), &resp.Diagnostics)
+	if reach == nil {
+		return
+	}
+
+	u, err := user.Look(ctx, reach.Cluster, state.Entity.ValueString())
+
+	switch {
+	case errors.Is(err, user.ErrNoUser):
+		resp.Diagnostics.AddWarning(state.label()+" is gone", "The cluster has no such user any more. It is taken out of the state; the next apply creates it anew, with another key.")
+		resp.State.RemoveResource(ctx)
+	case err != nil:
+		resp.Diagnostics.AddError(state.label()+" could not be read", value.Sentence(err)+" The state is kept as it is.")
+	default:
+		state.follow(u, reach.Location.FSID)
+		state.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	}
+}
+
+// Update implements [resource.Resource].
+func (r *clientResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer cephvalue.Guard(ctx, "update", "Ceph client", &resp.Diagnostics)
+
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	var plan, state model
+
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+
+	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
+	if reach == nil {
+		return
+	}
+
+	u, err := user.Update(ctx, reach.Cluster, plan.Entity.ValueString(), value.GoMap(plan.Caps), !plan.KeyVersion.Equal(state.KeyVersion))
+	if err != nil {
+		resp.Diagnostics.AddError(plan.label()+" could not be changed", value.Sentence(err)+" The next apply tries again.")
+
+		return
+	}
+
+	plan.follow(u, reach.Location.FSID)
+	plan.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+}
+
+// Delete implements [resource.Resource].
+func (r *clientResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	defer cephvalue.Guard(ctx, "delete", "Ceph client", &resp.Diagnostics)
+
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	var state model
+
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+
+	reach := cephvalue.Reach(ctx, r.far, state.ClusterID, state.Connection, &resp.Diagnostics)
+	if reach == nil {
+		return
+	}
+
+	if err := user.Delete(ctx, reach.Cluster, state.Entity.ValueString()); err != nil {
+		resp.Diagnostics.AddError(state.label()+" could not be deleted", value.Sentence(err))
+	}
+}
+
+// ModifyPlan implements [resource.ResourceWithModifyPlan]: it opens what a change moves.
+func (r *clientResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
+		return
+	}
+
+	var plan, state model
+
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+
+	if resp.Diagnostics.HasError() || !cephvalue.SameCluster(plan.ClusterID, state.ClusterID) || !plan.Entity.Equal(state.Entity) {
+		return // of another user, the framework has opened all
+	}
+
+	plan.ID = types.StringValue(plan.ClusterID.ValueString() + cephvalue.Separator + plan.Entity.ValueString())
+
+	switch {
+	case !plan.KeyVersion.Equal(state.KeyVersion) || !plan.StoreKey.Equal(state.StoreKey):
+		plan.Key = types.StringUnknown()
+	default:
+		plan.Key = state.Key
+	}
+
+	if !plan.StoreKey.IsUnknown() && !plan.StoreKey.ValueBool() {
+		plan.Key = types.StringNull()
+	}
+
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
