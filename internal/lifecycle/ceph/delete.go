@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	waiting "github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // Delete ends the cluster. Without the confirmation its daemons stop, and data and identity
@@ -117,19 +120,9 @@ func (w *worker) dependents(ctx context.Context, seen *Seen, how CleanupSpec) er
 		return err
 	}
 
-	use, err := c.PoolStats(ctx)
+	full, err := w.fullPools(ctx, c, seen)
 	if err != nil {
 		return fmt.Errorf("whether pools hold data is not known, and nothing was stopped: %w. Set cleanup.allow_with_data to go on all the same", err)
-	}
-
-	var full []string
-
-	for _, name := range sortedKeys(use) {
-		if name == ".mgr" || name == "device_health_metrics" || use[name].Objects == 0 {
-			continue
-		}
-
-		full = append(full, fmt.Sprintf("%s (%d objects, %d bytes)", name, use[name].Objects, use[name].Stored))
 	}
 
 	if len(full) == 0 {
@@ -140,6 +133,49 @@ func (w *worker) dependents(ctx context.Context, seen *Seen, how CleanupSpec) er
 
 	return fmt.Errorf("pools hold data: %s. Nothing was stopped. Remove the pools, or set cleanup.allow_with_data = true and apply before the destroy", strings.Join(full, ", "))
 }
+
+// statsAge is how old the statistics of pools may be: OSDs report every 5 s to the manager, and
+// it every 2 s to the monitors.
+const statsAge = 8 * time.Second
+
+// fullPools lists pools that hold data of users. One that looks empty is looked at again, once
+// what was written just before has been reported.
+func (w *worker) fullPools(ctx context.Context, c *api.Cluster, seen *Seen) ([]string, error) {
+	if !slices.ContainsFunc(seen.Cluster.OSDMap.Pools, func(p api.Pool) bool { return !ownPool(p.Name) }) {
+		return nil, nil
+	}
+
+	full, err := filled(ctx, c)
+	if err != nil || len(full) > 0 {
+		return full, err
+	}
+
+	if err := waiting.Sleep(ctx, statsAge); err != nil {
+		return nil, err
+	}
+
+	return filled(ctx, c)
+}
+
+func filled(ctx context.Context, c *api.Cluster) ([]string, error) {
+	use, err := c.PoolStats(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	var full []string
+
+	for _, name := range sortedKeys(use) {
+		if !ownPool(name) && use[name].Objects > 0 {
+			full = append(full, fmt.Sprintf("%s (%d objects, %d bytes)", name, use[name].Objects, use[name].Stored))
+		}
+	}
+
+	return full, nil
+}
+
+// ownPool reports whether a pool is one that the manager makes for itself.
+func ownPool(name string) bool { return name == ".mgr" || name == "device_health_metrics" }
 
 func (w *worker) stopAll(ctx context.Context, seen *Seen, kind string) error {
 	var running []Placed

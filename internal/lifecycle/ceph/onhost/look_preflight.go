@@ -95,6 +95,7 @@ fi
 // lookLeftovers: what daemons' folders without a marker of ours may hold.
 //
 //	store mon a <SHA-256 of the key of mon., or "-">
+//	cephfsid mon a <the fsid of who began to make it and was cut off: nothing is in it yet>
 //	cephfsid osd 0 <what its file ceph_fsid holds>
 //	holds mgr a
 const lookLeftovers = `
@@ -103,7 +104,9 @@ for type in mon mgr osd mds; do
     [ -d "$d" ] || continue
     id=${d##*/}
     case $type in
-      mon) [ -e "$d/store.db" ] || [ -e "$d/keyring" ] || continue
+      mon) f=; [ ! -e "$dir/mon/.making-$id" ] || read -r f x <"$dir/mon/.making-$id"
+        if [ -n "$f" ]; then echo "cephfsid mon $id $f"; continue; fi
+        [ -e "$d/store.db" ] || [ -e "$d/keyring" ] || continue
         k=$(sed -n '/^\[mon\.\]/,/^\[[^m]/s/^[[:space:]]*key[[:space:]]*=[[:space:]]*//p' "$d/keyring" 2>/dev/null | head -n 1 | tr -d ' \t\r\n' | sha256sum)
         echo "store mon $id ${k%% *}" ;;
       osd) f=; [ ! -e "$d/ceph_fsid" ] || read -r f x <"$d/ceph_fsid"
