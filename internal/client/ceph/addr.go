@@ -40,7 +40,7 @@ func ParseAddrs(text string) (Addrs, error) {
 
 	// The brackets of the vector, not those of an IPv6 address.
 	if inner, ok := strings.CutPrefix(list, "["); ok && strings.HasSuffix(inner, "]") {
-		if _, err := netip.ParseAddr(strings.TrimSuffix(inner, "]")); err != nil {
+		if _, err := parseIP(strings.TrimSuffix(inner, "]")); err != nil {
 			list = strings.TrimSuffix(inner, "]")
 		}
 	}
@@ -70,8 +70,8 @@ func parseAddr(s string) (Addr, error) {
 
 	s, _, _ = strings.Cut(s, "/")
 
-	if host, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
-		a.Host = host.String() // without a port
+	if host, err := parseIP(strings.Trim(s, "[]")); err == nil {
+		a.Host = host // without a port
 
 		return a, nil
 	}
@@ -81,7 +81,7 @@ func parseAddr(s string) (Addr, error) {
 		return Addr{}, fmt.Errorf("%w: %q", errAddr, s)
 	}
 
-	ip, err := netip.ParseAddr(host)
+	ip, err := parseIP(host)
 	if err != nil {
 		return Addr{}, fmt.Errorf("%w: %q", errAddr, s)
 	}
@@ -91,9 +91,19 @@ func parseAddr(s string) (Addr, error) {
 		return Addr{}, fmt.Errorf("%w: %q", errAddr, s)
 	}
 
-	a.Host, a.Port = ip.String(), int(n)
+	a.Host, a.Port = ip, int(n)
 
 	return a, nil
+}
+
+// parseIP reads an address in one spelling. Ceph knows no zones.
+func parseIP(s string) (string, error) {
+	ip, err := netip.ParseAddr(s)
+	if err == nil && ip.Zone() != "" {
+		err = errAddr
+	}
+
+	return ip.String(), err //nolint:wrapcheck // the caller says what it is about
 }
 
 // String is the vector as mon_host and monmaptool take it: [v2:192.0.2.1:3300,v1:192.0.2.1:6789],
@@ -135,8 +145,8 @@ func (a Addrs) sorted() Addrs {
 	out := slices.Clone(a)
 
 	for i := range out {
-		if ip, err := netip.ParseAddr(out[i].Host); err == nil {
-			out[i].Host = ip.String()
+		if ip, err := parseIP(out[i].Host); err == nil {
+			out[i].Host = ip
 		}
 	}
 

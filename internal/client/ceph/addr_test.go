@@ -44,7 +44,7 @@ func TestOCEPH14_addressesAsText(t *testing.T) {
 
 	for _, text := range []string{
 		"", "[]", "(unrecognized address family 0)/0", "-", "v2:", "mon1:3300", "v2:192.0.2.11:99999", "v2:192.0.2.11:-1",
-		"2001:db8::11:3300x", "[v2:192.0.2.11:3300", "v3:192.0.2.11:1",
+		"2001:db8::11:3300x", "[v2:192.0.2.11:3300", "v3:192.0.2.11:1", "[v2:[fe80::1%eth0]:3300]", "v1:::%00",
 	} {
 		if got, err := ceph.ParseAddrs(text); err == nil {
 			t.Errorf("%q is %v", text, got)

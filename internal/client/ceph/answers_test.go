@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,36 @@ func TestCluster_secretsNeverInErrors(t *testing.T) {
 			if errors.As(err, &e) && strings.Contains(string(e.Out), secret) && name != "config set" {
 				t.Errorf("%s keeps it: %s", name, e.Out)
 			}
+		}
+	}
+}
+
+func TestCluster_saysThatItIsMeant(t *testing.T) {
+	t.Parallel()
+
+	for prefix, name := range map[string]string{"osd pool create": "PoolCreate with all", "fs fail": "FSFail"} {
+		s := &script{other: says{code: -1, status: "are you sure?"}}
+
+		err := tells()[name].call(t.Context(), ceph.New(s))
+		if !errors.Is(err, &ceph.Error{Code: -1}) || len(s.sent) != 2 || strings.Contains(s.sent[0].cmd, "yes_i") ||
+			!strings.Contains(s.sent[1].cmd, `"yes_i_really_mean_it":true`) {
+			t.Errorf("%s: %v, %v", prefix, err, s.sent)
+		}
+	}
+
+	s := &script{other: says{code: -1}}
+	if err := tells()["PoolCreate"].call(t.Context(), ceph.New(s)); err == nil || len(s.sent) != 1 {
+		t.Errorf("%v, %v", err, s.sent)
+	}
+}
+
+func TestOSDRatios_areParts(t *testing.T) {
+	t.Parallel()
+
+	for _, r := range []float64{-0.1, 1.01, 95, math.NaN(), math.Inf(1)} {
+		s := &script{}
+		if err := ceph.New(s).OSDRatios(t.Context(), 0.95, r, 0.85); !errors.Is(err, ceph.ErrInvalid) || len(s.sent) != 0 {
+			t.Errorf("%v: %v, %v", r, err, s.sent)
 		}
 	}
 }

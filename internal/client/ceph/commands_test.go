@@ -70,7 +70,7 @@ func tells() map[string]struct {
 			mon(`{"pool":"p","pool_type":"replicated","prefix":"osd pool create"}`)},
 		"PoolCreate with all": {func(x context.Context, c *c) error {
 			return c.PoolCreate(x, ceph.PoolSpec{Name: "p", PGNum: 8, Rule: "r", Size: 1, Autoscale: "off", Bulk: true})
-		}, mon(`{"autoscale_mode":"off","bulk":true,"pg_num":8,"pool":"p","pool_type":"replicated","prefix":"osd pool create","rule":"r","size":1,"yes_i_really_mean_it":true}`)},
+		}, mon(`{"autoscale_mode":"off","bulk":true,"pg_num":8,"pool":"p","pool_type":"replicated","prefix":"osd pool create","rule":"r","size":1}`)},
 		"PoolCreate with erasure": {func(x context.Context, c *c) error {
 			return c.PoolCreate(x, ceph.PoolSpec{Name: "p", ErasureProfile: "e", Size: 3})
 		}, mon(`{"erasure_code_profile":"e","pool":"p","pool_type":"erasure","prefix":"osd pool create"}`)},
@@ -96,7 +96,7 @@ func tells() map[string]struct {
 		"FSNew":                {func(x context.Context, c *c) error { return c.FSNew(x, "f", "m", "d") }, mon(`{"data":"d","fs_name":"f","metadata":"m","prefix":"fs new"}`)},
 		"FSSet":                {func(x context.Context, c *c) error { return c.FSSet(x, "f", "max_mds", "2") }, mon(`{"fs_name":"f","prefix":"fs set","val":"2","var":"max_mds"}`)},
 		"FSAddDataPool":        {func(x context.Context, c *c) error { return c.FSAddDataPool(x, "f", "d") }, mon(`{"fs_name":"f","pool":"d","prefix":"fs add_data_pool"}`)},
-		"FSFail":               {func(x context.Context, c *c) error { return c.FSFail(x, "f") }, mon(`{"fs_name":"f","prefix":"fs fail","yes_i_really_mean_it":true}`)},
+		"FSFail":               {func(x context.Context, c *c) error { return c.FSFail(x, "f") }, mon(`{"fs_name":"f","prefix":"fs fail"}`)},
 		"FSRemove":             {func(x context.Context, c *c) error { return c.FSRemove(x, "f") }, mon(`{"fs_name":"f","prefix":"fs rm","yes_i_really_mean_it":true}`)},
 		"DashboardUser": {func(x context.Context, c *c) error { return c.DashboardUser(x, "admin", "pw", "administrator") }, with("pw", []sent{
 			{to: "mgr", cmd: `{"force_password":true,"prefix":"dashboard ac-user-create","rolename":"administrator","username":"admin"}`},

@@ -30,8 +30,9 @@ var (
 	ErrInvalid    = &Error{Code: -22}  // EINVAL
 	ErrTimedOut   = &Error{Code: -110} // ETIMEDOUT
 
-	errAgain    = &Error{Code: -11} // EAGAIN: it is not known yet
-	errNotEmpty = &Error{Code: -39} // ENOTEMPTY
+	errNotPermitted = &Error{Code: -1}  // EPERM: "are you sure?", or not at all
+	errAgain        = &Error{Code: -11} // EAGAIN: it is not known yet
+	errNotEmpty     = &Error{Code: -39} // ENOTEMPTY
 )
 
 // Error is an answer of Ceph that says no.

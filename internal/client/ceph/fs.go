@@ -6,6 +6,7 @@ package ceph
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -86,7 +87,14 @@ func (c *Cluster) FSAddDataPool(ctx context.Context, name, pool string) error {
 
 // FSFail stops all service of a file system. One that is not there is no error.
 func (c *Cluster) FSFail(ctx context.Context, name string) error {
-	return except(c.tell(ctx, command{"prefix": "fs fail", "fs_name": name, "yes_i_really_mean_it": true}), ErrNotFound)
+	cmd := command{"prefix": "fs fail", "fs_name": name}
+
+	err := c.tell(ctx, cmd)
+	if errors.Is(err, errNotPermitted) {
+		err = c.tell(ctx, cmd.meant())
+	}
+
+	return except(err, ErrNotFound)
 }
 
 // FSRemove removes a file system that failed; its pools stay. One that is not there is no error.

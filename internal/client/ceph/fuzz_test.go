@@ -174,7 +174,7 @@ func FuzzOSDSafeToDestroy(f *testing.F) {
 // FuzzOSDMap makes sure that each OSD is there once, and that strays are OSDs.
 func FuzzOSDMap(f *testing.F) {
 	f.Add([]byte(recorded(f, "osd_dump")), []byte(recorded(f, "osd_tree")))
-	f.Add([]byte(`{"epoch":1,"osds":[{"osd":1}]}`), []byte(`{"nodes":[{"id":-1,"children":[-1,1]}]}`))
+	f.Add([]byte(`{"epoch":1,"osds":[{"osd":1},{"osd":1}]}`), []byte(`{"nodes":[{"id":-1,"children":[-1,1]}]}`))
 	f.Fuzz(func(t *testing.T, dump, tree []byte) {
 		m, err := cluster(map[string]says{"osd dump": {out: string(dump)}, "osd tree": {out: string(tree)}}).OSDMap(t.Context())
 		if err != nil {

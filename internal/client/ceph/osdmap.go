@@ -96,8 +96,11 @@ func (d *osdDumpDoc) osdMap() OSDMap {
 		m.Flags = commas(d.Flags)
 	}
 
+	seen := make(map[osdID]bool, len(d.OSDs))
+
 	for _, o := range d.OSDs {
-		if o.ID != nil && *o.ID >= 0 {
+		if o.ID != nil && *o.ID >= 0 && !seen[*o.ID] {
+			seen[*o.ID] = true
 			m.OSDs = append(m.OSDs, OSD{
 				ID: int(*o.ID), UUID: string(o.UUID), Up: bool(o.Up), In: bool(o.In), New: slices.Contains(o.State, "new"),
 			})

@@ -35,16 +35,25 @@ func (c *Cluster) OSDMinCompat(ctx context.Context, release string) error {
 	return c.tell(ctx, command{"prefix": "osd set-require-min-compat-client", "version": release})
 }
 
-// OSDRatios says how full OSDs may get, as parts of 1. A ratio of 0 is left alone.
+// OSDRatios says how full OSDs may get, as parts of 1. A ratio of 0 is left alone. Another that
+// is no part of 1 is ErrInvalid here: monitors take it (16.2.15), and then no disk is ever full.
 func (c *Cluster) OSDRatios(ctx context.Context, full, backfill, near float64) error {
-	for _, one := range []struct {
+	ratios := []struct {
 		prefix string
 		ratio  float64
 	}{
 		{"osd set-full-ratio", full},
 		{"osd set-backfillfull-ratio", backfill},
 		{"osd set-nearfull-ratio", near},
-	} {
+	}
+
+	for _, one := range ratios {
+		if !(one.ratio >= 0 && one.ratio <= 1) {
+			return &Error{Code: ErrInvalid.Code, Command: one.prefix, Status: "a ratio is between 0 and 1"}
+		}
+	}
+
+	for _, one := range ratios {
 		if one.ratio == 0 {
 			continue
 		}

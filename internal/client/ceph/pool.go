@@ -6,6 +6,7 @@ package ceph
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 )
 
@@ -39,7 +40,6 @@ func (c *Cluster) PoolCreate(ctx context.Context, spec PoolSpec) error {
 
 	if spec.Size > 0 && spec.ErasureProfile == "" {
 		cmd["size"] = spec.Size
-		spec.confirm(cmd)
 	}
 
 	if spec.Autoscale != "" {
@@ -50,14 +50,12 @@ func (c *Cluster) PoolCreate(ctx context.Context, spec PoolSpec) error {
 		cmd["bulk"] = true
 	}
 
-	return c.create(ctx, cmd)
-}
-
-// confirm says that one copy is meant: releases after 16 ask.
-func (s PoolSpec) confirm(cmd command) {
-	if s.Size == 1 {
-		cmd["yes_i_really_mean_it"] = true
+	err := c.create(ctx, cmd)
+	if spec.Size == 1 && errors.Is(err, errNotPermitted) {
+		return c.create(ctx, cmd.meant())
 	}
+
+	return err
 }
 
 // PoolSet sets a property of a pool.
