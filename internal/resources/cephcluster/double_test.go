@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -244,7 +246,7 @@ func (h host) Look(_ context.Context, l ceph.Layout, _ ceph.Ask) (ceph.Facts, er
 		return ceph.Facts{}, f.dead
 	}
 
-	name := map[string]string{"": "h1", "10.0.0.1": "h1", "10.0.0.2": "h2", "10.0.0.3": "h3"}[h.cfg.Host]
+	name := map[string]string{"": "h1", "10.0.0.1": "h1", "10.0.0.2": "h2", "10.0.0.3": "h3", "2001:db8::1": "h1", "2001:db8::2": "h2", "2001:db8::3": "h3"}[h.cfg.Host]
 	facts := ceph.Facts{Hostname: name, Slots: f.slots[name]}
 
 	if f.there && l.Dir == "/var/lib/ceph" {
@@ -284,7 +286,7 @@ func (c commander) MonCommand(_ context.Context, cmd []byte) ([]byte, string, er
 
 		var vector []any
 		for _, a := range addrs {
-			vector = append(vector, Map{"type": a.Type, "addr": fmt.Sprintf("%s:%d", a.Host, a.Port), "nonce": 0})
+			vector = append(vector, Map{"type": a.Type, "addr": net.JoinHostPort(a.Host, strconv.Itoa(a.Port)), "nonce": 0})
 		}
 
 		mons = append(mons, Map{"name": id, "hostname": m.Host, "rank": 0, "public_addrs": Map{"addrvec": vector}})

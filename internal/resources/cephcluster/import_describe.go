@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,10 @@ func (m *model) describeHosts(ctx context.Context, s survey, places []place) {
 
 	for name, address := range s.hosts {
 		reached := cmp.Or(where[name], address, name)
+		if a, err := netip.ParseAddr(reached); err == nil && a.Is6() {
+			reached = "[" + reached + "]" // as an id spells it
+		}
+
 		all[name] = hostAt(ctx, reached, address, s.places[name])
 	}
 

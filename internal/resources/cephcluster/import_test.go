@@ -106,6 +106,32 @@ func TestOTF04_importWhatOnlyTheUserKnows(t *testing.T) {
 	})
 }
 
+// TestOCEPH14_importOfIPv6 has monitors at IPv6 addresses, which stand in brackets wherever a port follows.
+func TestOCEPH14_importOfIPv6(t *testing.T) {
+	t.Parallel()
+
+	onFarm(t, func(w world) {
+		config := three(Map{"hosts": Map{"h1": at("2001:db8::1"), "h2": at("2001:db8::2"), "h3": at("2001:db8::3")}})
+		w.apply(config)
+
+		for name, m := range w.farm.record.Mons {
+			a := w.farm.wanted["create"].Hosts[name[0]-'a'].Address
+			m.Addr = "[v1:[" + a + "]:6789,v2:[" + a + "]:3300]"
+			w.farm.record.Mons[name] = m
+		}
+
+		w.Forget()
+
+		if o := w.Import(w.ctx, "[2001:db8::1]/var/lib/ceph"); o.Errors != "" || w.Get("id") != theFSID+"@[2001:db8::1],[2001:db8::2],[2001:db8::3]/var/lib/ceph" {
+			t.Fatalf("%v: %s", w.Get("id"), o.Errors)
+		}
+
+		if o := w.Plan(w.ctx, config); o.Action != "" {
+			t.Errorf("%q changes %v: %s", o.Action, o.Changed, o.Errors)
+		}
+	})
+}
+
 // TestCeph_importOfNothing says why there is nothing to import.
 func TestCeph_importOfNothing(t *testing.T) {
 	t.Parallel()

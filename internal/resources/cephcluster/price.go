@@ -195,13 +195,26 @@ func (m model) priceOfSelectors(state model, diags *diag.Diagnostics) {
 // priceOfFewHosts tells that copies cannot be spread over as many hosts as there are copies.
 func (m model) priceOfFewHosts(ctx context.Context, now ceph.StorageSpec, diags *diag.Diagnostics) {
 	pools, ok := object[poolModel](ctx, m.PoolDefaults, diags)
-	if !ok || pools.FailureDomain.ValueString() != "host" || len(now.Selectors) > 0 || len(now.Devices) == 0 {
+	if !ok || pools.FailureDomain.ValueString() != "host" || len(now.Selectors)+len(now.Devices) == 0 || value.HasUnknown(m.Hosts) {
 		return
 	}
 
+	all, names := m.hosts(ctx, diags)
 	hosts := map[string]bool{}
+
 	for _, d := range now.Devices {
 		hosts[d.Host] = true
+	}
+
+	for _, s := range now.Selectors {
+		from := s.Hosts
+		if len(from) == 0 {
+			from = withRole(all, names)(ceph.RoleOSD)
+		}
+
+		for _, host := range from {
+			hosts[host] = true
+		}
 	}
 
 	copies := int64(3)

@@ -101,7 +101,7 @@ func TestCeph_invalid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			acctest.OneIn(t, 4)
+			acctest.OneIn(t, 10)
 
 			onFarm(t, func(w world) {
 				o := w.Plan(w.ctx, c.config)
