@@ -47,9 +47,7 @@ func (h *Host) MakeDaemon(ctx context.Context, l ceph.Layout, d ceph.Daemon, key
 		return fmt.Errorf("%w: %s is made in another way", ErrLayout, d)
 	}
 
-	_, err := h.do(ctx, remote.Command{
+	return h.do(ctx, remote.Command{
 		Script: scriptMakeDaemon, Params: []string{l.Dir, l.FSID, l.User, d.Type, d.ID}, Stdin: keyring,
 	})
-
-	return err
 }

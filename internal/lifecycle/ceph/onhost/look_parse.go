@@ -30,40 +30,11 @@ type ours struct {
 // daemons notes folders, processes and units. A folder whose marker holds another fsid is no
 // daemon of ours, and is told with the leftovers.
 func (o ours) daemons(section []byte, f *ceph.Facts) {
-	all := map[ceph.Daemon]*ceph.DaemonFacts{}
-	get := func(d ceph.Daemon) *ceph.DaemonFacts {
-		if all[d] == nil {
-			all[d] = &ceph.DaemonFacts{Daemon: d}
-		}
-
-		return all[d]
-	}
+	all := daemonSet{}
 
 	for word, rest := range facts(section) {
-		d, more, ok := daemonOf(rest)
-		if !ok {
-			continue
-		}
-
-		switch word {
-		case "folder":
-			if more == "-" || o.fsid != "" && more == o.fsid {
-				get(d).Made = more != "-"
-			}
-		case "run":
-			pid, age, _ := strings.Cut(more, " ")
-			if n, err := strconv.Atoi(pid); err == nil && n > 0 {
-				df := get(d)
-				df.Running, df.PID, df.Old = true, n, age == "old"
-			}
-		case "unit":
-			if more == "off" {
-				get(d).Stopped = true
-			}
-		case "say":
-			if df := all[d]; df != nil {
-				df.Words = strings.TrimSpace(df.Words + "\n" + words([]byte(more)))
-			}
+		if d, more, ok := daemonOf(rest); ok && (word != "folder" || more == "-" || o.is(more)) {
+			all.note(d, word, more)
 		}
 	}
 
@@ -72,6 +43,41 @@ func (o ours) daemons(section []byte, f *ceph.Facts) {
 	}
 
 	slices.SortFunc(f.Daemons, func(a, b ceph.DaemonFacts) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// is tells whether a marker is ours.
+func (o ours) is(mark string) bool { return o.fsid != "" && mark == o.fsid }
+
+type daemonSet map[ceph.Daemon]*ceph.DaemonFacts
+
+func (s daemonSet) get(d ceph.Daemon) *ceph.DaemonFacts {
+	if s[d] == nil {
+		s[d] = &ceph.DaemonFacts{Daemon: d}
+	}
+
+	return s[d]
+}
+
+// note takes one fact about a daemon.
+func (s daemonSet) note(d ceph.Daemon, word, more string) {
+	switch word {
+	case "folder":
+		s.get(d).Made = more != "-"
+	case "run":
+		pid, age, _ := strings.Cut(more, " ")
+		if n, err := strconv.Atoi(pid); err == nil && n > 0 {
+			df := s.get(d)
+			df.Running, df.PID, df.Old = true, n, age == "old"
+		}
+	case "unit":
+		if more == "off" {
+			s.get(d).Stopped = true
+		}
+	case "say":
+		if df := s[d]; df != nil {
+			df.Words = strings.TrimSpace(df.Words + "\n" + words([]byte(more)))
+		}
+	}
 }
 
 // daemonOf reads "mon a rest".
@@ -96,35 +102,40 @@ func (o ours) leftovers(s sections, f *ceph.Facts) {
 		}
 	}
 
-	marks := map[ceph.Daemon]string{}
+	unmarked := map[ceph.Daemon]bool{}
 
 	for word, rest := range facts(s["daemons"]) {
-		if d, mark, ok := anyDaemon(rest); ok && word == "folder" {
-			marks[d] = mark
-			if mark != "-" && mark != "?" && mark != o.fsid {
-				f.Leftovers = append(f.Leftovers, o.leftover(d, mark))
-			}
+		d, mark, ok := anyDaemon(rest)
+
+		switch {
+		case !ok || word != "folder":
+		case mark == "-" || mark == "?":
+			unmarked[d] = true
+		case mark != o.fsid:
+			f.Leftovers = append(f.Leftovers, o.leftover(d, mark))
 		}
 	}
 
 	for word, rest := range facts(s["preflight"]) {
-		d, value, ok := anyDaemon(rest)
-		if mark := marks[d]; !ok || mark != "-" && mark != "?" {
-			continue
-		}
+		if d, value, ok := anyDaemon(rest); ok && unmarked[d] && !o.owns(word, value) {
+			if word != "cephfsid" {
+				value = ""
+			}
 
-		switch word {
-		case "store":
-			if !o.hasKey(value) {
-				f.Leftovers = append(f.Leftovers, o.leftover(d, ""))
-			}
-		case "cephfsid":
-			if value != o.fsid {
-				f.Leftovers = append(f.Leftovers, o.leftover(d, value))
-			}
-		case "holds":
-			f.Leftovers = append(f.Leftovers, o.leftover(d, ""))
+			f.Leftovers = append(f.Leftovers, o.leftover(d, value))
 		}
+	}
+}
+
+// owns tells whether a folder without a marker is ours all the same: it was begun.
+func (o ours) owns(word, value string) bool {
+	switch word {
+	case "store":
+		return o.hasKey(value)
+	case "cephfsid":
+		return value == o.fsid
+	default:
+		return word != "holds"
 	}
 }
 

@@ -131,9 +131,7 @@ func (h *Host) MakeMon(ctx context.Context, l ceph.Layout, id string, seed ceph.
 		input = append(input, seed.Monmap...)
 	}
 
-	_, err := h.do(ctx, remote.Command{Script: scriptMakeMon, Params: params, Stdin: input, Limit: makeLimit})
-
-	return err
+	return h.do(ctx, remote.Command{Script: scriptMakeMon, Params: params, Stdin: input, Limit: makeLimit})
 }
 
 // checkDaemon refuses what must become no name of a file.
@@ -162,17 +160,17 @@ var (
 )
 
 // do runs a script whose exit statuses say what is wrong.
-func (h *Host) do(ctx context.Context, cmd remote.Command) ([]byte, error) {
+func (h *Host) do(ctx context.Context, cmd remote.Command) error {
 	res, err := h.run(ctx, cmd)
 	if err != nil {
-		return nil, err
+		return err
 	}
 
 	said := words(res.Stdout)
 
 	switch res.Exit {
 	case 0:
-		return res.Stdout, nil
+		return nil
 	case saysForeign:
 		what, fsid, _ := strings.Cut(lastLine(res.Stdout), " ")
 		if fsid == "" || fsid == "-" || fsid == "?" {
@@ -181,19 +179,19 @@ func (h *Host) do(ctx context.Context, cmd remote.Command) ([]byte, error) {
 			fsid = "fsid " + words([]byte(fsid))
 		}
 
-		return nil, fmt.Errorf("%w: %s on %s (%s)", ceph.ErrForeign, words([]byte(what)), h.Name(), fsid)
+		return fmt.Errorf("%w: %s on %s (%s)", ceph.ErrForeign, words([]byte(what)), h.Name(), fsid)
 	case saysRuns:
-		return nil, fmt.Errorf("%w on %s: %s", ErrRuns, h.Name(), said)
+		return fmt.Errorf("%w on %s: %s", ErrRuns, h.Name(), said)
 	case saysDied:
-		return nil, fmt.Errorf("%w: on %s: %s", ceph.ErrDied, h.Name(), words(append(res.Stdout, res.Stderr...)))
+		return fmt.Errorf("%w: on %s: %s", ceph.ErrDied, h.Name(), words(append(res.Stdout, res.Stderr...)))
 	case saysLeft:
-		return nil, fmt.Errorf("%w on %s: %s", ErrLeft, h.Name(), said)
+		return fmt.Errorf("%w on %s: %s", ErrLeft, h.Name(), said)
 	case exitAbsent:
-		return nil, fmt.Errorf("%w: on %s: %s", ceph.ErrGone, h.Name(), words(res.Stderr))
+		return fmt.Errorf("%w: on %s: %s", ceph.ErrGone, h.Name(), words(res.Stderr))
 	case exitTaken:
-		return nil, fmt.Errorf("%w: on %s: %s", ceph.ErrInUse, h.Name(), words(res.Stderr))
+		return fmt.Errorf("%w: on %s: %s", ceph.ErrInUse, h.Name(), words(res.Stderr))
 	default:
-		return nil, h.failed(stepName(cmd), res)
+		return h.failed(stepName(cmd), res)
 	}
 }
 

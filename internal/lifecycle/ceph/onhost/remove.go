@@ -48,9 +48,7 @@ func (h *Host) Remove(ctx context.Context, l ceph.Layout, d ceph.Daemon) error {
 		return err
 	}
 
-	_, err := h.do(ctx, remote.Command{Script: scriptRemove, Params: daemonParams(l, d)})
-
-	return err
+	return h.do(ctx, remote.Command{Script: scriptRemove, Params: daemonParams(l, d)})
 }
 
 // scriptErase deletes what a cluster keeps below its folder, and then the folder if nothing else
@@ -122,7 +120,5 @@ func (h *Host) Erase(ctx context.Context, l ceph.Layout) error {
 		return err
 	}
 
-	_, err := h.do(ctx, remote.Command{Script: scriptErase, Params: []string{l.Dir, l.FSID}, Limit: makeLimit})
-
-	return err
+	return h.do(ctx, remote.Command{Script: scriptErase, Params: []string{l.Dir, l.FSID}, Limit: makeLimit})
 }

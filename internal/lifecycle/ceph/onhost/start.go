@@ -162,9 +162,7 @@ func (h *Host) Start(ctx context.Context, l ceph.Layout, d ceph.Daemon, how ceph
 		params = append(params, "--public-addrv", how.Addr)
 	}
 
-	_, err := h.do(ctx, remote.Command{Script: scriptStart, Params: params, Limit: startLimit, Detach: true})
-
-	return err
+	return h.do(ctx, remote.Command{Script: scriptStart, Params: params, Limit: startLimit, Detach: true})
 }
 
 // ownArgs are what a daemon tells of itself when it starts: an OSD its place, and a monitor that

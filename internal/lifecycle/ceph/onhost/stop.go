@@ -42,7 +42,5 @@ func (h *Host) Stop(ctx context.Context, l ceph.Layout, d ceph.Daemon) error {
 		return err
 	}
 
-	_, err := h.do(ctx, remote.Command{Script: scriptStop, Params: daemonParams(l, d), Limit: startLimit})
-
-	return err
+	return h.do(ctx, remote.Command{Script: scriptStop, Params: daemonParams(l, d), Limit: startLimit})
 }
