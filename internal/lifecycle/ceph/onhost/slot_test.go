@@ -41,6 +41,7 @@ func otherOSD(t *testing.T, dev, fsid string) {
 	must(t, os.WriteFile(filepath.Join(dir, "ceph.conf"), []byte("[global]\nfsid = "+fsid+"\nlog_file =\nadmin_socket =\nrun_dir = "+dir+"\n"), 0o600))
 	must(t, os.Mkdir(filepath.Join(dir, "osd"), 0o700))
 	must(t, os.Symlink(dev, filepath.Join(dir, "osd", "block")))
+	tool(t, "dd", "if=/dev/zero", "of="+dev, "bs=1M", "count=10", "conv=notrunc,fsync")
 	tool(t, "ceph-osd", "-c", filepath.Join(dir, "ceph.conf"), "--no-mon-config", "-i", "7", "--mkfs",
 		"--osd-uuid", "77777777-2222-4333-8444-555555555555", "--osd-data", filepath.Join(dir, "osd"))
 }

@@ -143,7 +143,7 @@ const scriptWipe = `# metal3: ceph-wipe
 dir=$1 fsid=$2 key=$3 method=$5 passes=$6
 ` + shSlot + shSay + shUnlock + shWipe + `
 slot=$dir/slots/$key rec=$dir/slots/$key/slot.json
-[ -f "$rec" ] || exit 0
+[ -f "$rec" ] || { rm -rf "${slot:?}"; exit; }
 load "$rec"
 [ "$uuid" = "$4" ] || die 91 "$rec is the record of another OSD"
 ownfile=$(field own_file "$rec") owndb=$(field own_db "$rec")
