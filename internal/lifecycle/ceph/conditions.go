@@ -60,6 +60,14 @@ func (w *worker) say(kind, status, reason, message string) {
 	w.said = append(w.said, Condition{kind, status, reason, message, w.now()})
 }
 
+func (w *worker) sayReady() {
+	if w.External != nil {
+		w.say(PhaseConnected, "True", ReasonConnected, messageConnected)
+	} else {
+		w.say(PhaseReady, "True", ReasonCreated, messageReady)
+	}
+}
+
 func (w *worker) progress(step Step) {
 	if step.Message != "" {
 		w.say(PhaseProgressing, "True", ReasonProgressing, step.Message)

@@ -46,6 +46,11 @@ func (r *Run) Refresh(ctx context.Context, was Record) Result {
 		return w.unavailable(seen)
 	}
 
+	// A cluster that answers and of which nothing was said before was imported.
+	if len(w.said) == 0 {
+		w.sayReady()
+	}
+
 	res := w.result(seen)
 	w.remarkDrift(&res)
 
@@ -235,12 +240,14 @@ func drift(v *view) []string {
 		return nil
 	}
 
+	// The cluster takes a while to notice that a daemon ended: its host knows at once.
 	for _, m := range v.mons.all {
-		if slices.Contains(v.quorum(), m.ID) {
-			continue
+		switch f, seen := v.daemon(m.Host, m.Daemon); {
+		case seen && f.Made && !f.Running:
+			out = append(out, fmt.Sprintf("%s on %s does not run", m, m.Host))
+		case !slices.Contains(v.quorum(), m.ID):
+			out = append(out, fmt.Sprintf("%s on %s is out of quorum", m, m.Host))
 		}
-
-		out = append(out, fmt.Sprintf("%s on %s is out of quorum", m, m.Host))
 	}
 
 	if n := v.mons.missing; n > 0 {
@@ -279,6 +286,8 @@ func driftOSDs(v *view) []string {
 			out = append(out, fmt.Sprintf("osd.%d on %s is not configured", l.Slot.ID, l.Host))
 		case !known:
 			out = append(out, fmt.Sprintf("the OSD on %s of %s is not known to the cluster", l.Slot.Path, l.Host))
+		case v.configured(l.Host) && !v.runs(l.Host, OSDDaemon(osd.ID)):
+			out = append(out, fmt.Sprintf("osd.%d on %s does not run", osd.ID, l.Host))
 		case !osd.Up:
 			out = append(out, fmt.Sprintf("osd.%d on %s is down", osd.ID, l.Host))
 		case !osd.In:

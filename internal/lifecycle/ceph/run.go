@@ -151,10 +151,8 @@ func (w *worker) finish(ctx context.Context, seen *Seen, err error) Result {
 	switch {
 	case err != nil:
 		w.say(PhaseProgressing, "False", ReasonProgressing, err.Error())
-	case w.External != nil:
-		w.say(PhaseConnected, "True", ReasonConnected, messageConnected)
 	default:
-		w.say(PhaseReady, "True", ReasonCreated, messageReady)
+		w.sayReady()
 	}
 
 	res := w.result(seen)
