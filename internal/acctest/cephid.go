@@ -4,7 +4,9 @@
 package acctest
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -36,4 +38,21 @@ func Plain() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
 		"metal3": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test")(), nil },
 	}
+}
+
+// CLI runs the ceph command as client.admin, and returns what it printed.
+func (o *One) CLI(t *testing.T, args ...string) string {
+	t.Helper()
+
+	cmd := exec.Command("ceph", append([]string{"--conf", o.Conf, "--keyring", o.Keyring, "--connect-timeout", "30"}, args...)...) //nolint:noctx // it has a limit
+
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+
+		_ = errors.As(err, &exit)
+		t.Fatalf("ceph %v: %v: %s", args, err, exit.Stderr)
+	}
+
+	return string(out)
 }
