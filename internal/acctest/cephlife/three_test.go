@@ -15,6 +15,7 @@ import (
 
 // many is a cluster on hosts of their own, over SSH.
 type many struct {
+	t      *testing.T
 	hosts  *acctest.Hosts
 	wanted ceph.Wanted
 }
@@ -30,7 +31,7 @@ func fast() map[string]map[string]string {
 func newMany(t *testing.T, n int) *many {
 	t.Helper()
 
-	m := &many{hosts: acctest.CephHosts(t, n)}
+	m := &many{t: t, hosts: acctest.CephHosts(t, n)}
 	m.wanted = ceph.Wanted{
 		Name: "many", Dir: "/var/lib/ceph", Supervision: ceph.SupervisionDaemon,
 		Mon:     ceph.MonSpec{Count: min(n, 3), Failover: 10 * time.Minute},
@@ -46,6 +47,8 @@ func newMany(t *testing.T, n int) *many {
 
 	for i := range n {
 		h := m.hosts.Host(i + 1)
+
+		h.Config.Timeout = 10 * time.Second // some tests wait for it
 
 		host, err := pool.Host(h.Config)
 		if err != nil {

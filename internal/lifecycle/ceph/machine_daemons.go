@@ -200,8 +200,7 @@ func (v *view) idleSlot(host string, slot Slot) (OSDWork, bool) {
 		return OSDWork{}, false
 	}
 
-	d, seen := v.daemon(host, OSDDaemon(slot.ID))
-	if slot.Made && slot.ID >= 0 && seen && d.Running {
+	if slot.Made && slot.ID >= 0 && v.runs(host, OSDDaemon(slot.ID)) {
 		return OSDWork{}, false
 	}
 

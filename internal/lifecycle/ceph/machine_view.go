@@ -63,6 +63,13 @@ func (v *view) daemon(host string, d Daemon) (DaemonFacts, bool) {
 	return DaemonFacts{}, false
 }
 
+// runs reports whether a host shows a daemon that runs.
+func (v *view) runs(host string, d Daemon) bool {
+	f, _ := v.daemon(host, d)
+
+	return f.Running
+}
+
 // where finds the host that has a daemon; empty where no host shows it.
 func (v *view) where(d Daemon) string {
 	for _, h := range slices.Concat(v.w.Hosts, v.w.Former) {

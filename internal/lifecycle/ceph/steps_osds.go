@@ -56,6 +56,12 @@ func (w *worker) makeOSD(ctx context.Context, c *api.Cluster, seen *Seen, o OSDW
 	l := w.layout(seen, o.Host)
 
 	slot := o.Slot
+	if slot != nil && slot.Made {
+		if err := missed(ctx, c, seen, *slot); err != nil {
+			return err
+		}
+	}
+
 	if slot == nil || !slot.Made {
 		made, err := h.MakeSlot(ctx, l, o.Spec)
 		if err != nil {
@@ -79,6 +85,18 @@ func (w *worker) makeOSD(ctx context.Context, c *api.Cluster, seen *Seen, o OSDW
 	}
 
 	return h.Start(ctx, l, OSDDaemon(id), StartHow{CrushLocation: w.crushLocation(o.Host), Weight: o.Spec.Device.Weight, Slot: *slot})
+}
+
+// missed tells the cluster that an OSD does not run: it notices by itself only after some
+// heartbeats, and until then the one that is started would seem to be up already.
+func missed(ctx context.Context, c *api.Cluster, seen *Seen, slot Slot) error {
+	for _, osd := range seen.Cluster.OSDMap.OSDs {
+		if osd.UUID == slot.UUID && osd.Up {
+			return c.OSDDown(ctx, osd.ID)
+		}
+	}
+
+	return nil
 }
 
 func newOSD(ctx context.Context, c *api.Cluster, slot Slot) (int, error) {
