@@ -164,6 +164,7 @@ over() {
   idle "$1"
   to=$1
   [ "$2" != main ] || [ -z "$link" ] || [ "$(readlink -f "$link")" != "$(readlink -f "$1")" ] || to=$link
+  [ "$2" != main ] || [ -z "$volume" ] || to=$volume
   note "$to" "wiping-$2"
   if [ "$3" = true ] && [ "$method" = quick ]; then rm -f "$1" || exit 1
   else
@@ -188,6 +189,7 @@ part() {
   [ "$made" != true ] || [ "$method" = quick ] || die 92 "$2: its label is gone, so that nothing proves that it is ours: write over it by hand"
 }
 ` + wipeHidden + `
+[ -z "$volume" ] || [ -b "$volume" ] || lvchange -ay "${volume#/dev/}" >&2
 if [ "$encrypted" = true ]; then sealed; else part main "$(find_main)" "$path" "$ownfile"; fi
 [ -z "$db" ] || part db "$(find_db)" "$db" "$owndb"
 [ -z "$volume" ] || ungroup
@@ -199,7 +201,6 @@ const wipeHidden = `
 sealed() {
   [ ! -f "$slot/wiped-main" ] || return 0
   if noted wiping-main; then over "$nd" main false; return; fi
-  [ -z "$volume" ] || lvchange -ay "${volume#/dev/}" >&2
   base=$(bare)
   [ -n "$base" ] || die 93 "$path"
   if [ ! -s "$slot/luks" ] || ! cryptsetup isLuks "$base" 2>/dev/null; then

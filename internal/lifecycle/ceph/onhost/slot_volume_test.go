@@ -1,0 +1,192 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package onhost_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/onhost"
+)
+
+// fakes are programs that this machine cannot really run: it has no device mapper. They note what
+// they were called with, and keep their state in files.
+type fakes struct {
+	dir string
+	env []string
+}
+
+const fakeLVM = `#!/bin/sh
+cd "$FAKE" || exit 9
+echo "${0##*/} $*" >>log
+case ${0##*/} in
+vgs) [ -f vg ] || exit 5; case $* in *pv_name*) echo " $(cat pv)" ;; *) echo "  $(cat vg)" ;; esac ;;
+vgcreate) echo "$3" >vg; echo "$5" >pv ;;
+lvs) case $* in */*) [ -f lv ] || exit 5; echo "  $(cat lv)" ;; *) [ ! -f lv ] || echo x ;; esac ;;
+lvcreate) while [ $# -gt 0 ]; do [ "$1" != --addtag ] || t=$t,$2; shift; done; echo "${t#,}" >lv ;;
+lvremove) rm lv ;;
+vgremove) rm vg ;;
+esac
+`
+
+const fakeCryptsetup = `#!/bin/sh
+cd "$FAKE" || exit 9
+echo "cryptsetup $*" >>log
+key=
+case $* in *--key-file*) for a in "$@"; do [ "$last" != --key-file ] || key=$a; last=$a; done ;; esac
+case $* in
+*isLuks*) [ -f header ] ;;
+*luksFormat*) cat "$key" >header ;;
+*open*) cmp -s "$key" header ;;
+esac
+`
+
+func newFakes(t *testing.T) *fakes {
+	t.Helper()
+
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
+
+	for _, name := range []string{"vgs", "vgcreate", "lvs", "lvcreate", "lvchange", "lvremove", "vgremove", "pvremove"} {
+		must(t, os.WriteFile(filepath.Join(dir, "bin", name), []byte(fakeLVM), 0o700)) //nolint:gosec // a program
+	}
+
+	must(t, os.WriteFile(filepath.Join(dir, "bin", "cryptsetup"), []byte(fakeCryptsetup), 0o700)) //nolint:gosec // a program
+
+	return &fakes{dir: dir, env: append(os.Environ(), "FAKE="+dir, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))}
+}
+
+// run runs one of our scripts with these tools, and returns its exit status and words.
+func (f *fakes) run(t *testing.T, script, stdin string, params ...string) (int, string) {
+	t.Helper()
+
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", onhost.DeviceScripts[script], "sh"}, params...)...) //nolint:gosec // of the test
+	cmd.Env, cmd.Stdin = f.env, strings.NewReader(stdin)
+
+	var words bytes.Buffer
+
+	cmd.Stderr = &words
+	err := cmd.Run()
+
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+
+	return cmd.ProcessState.ExitCode(), words.String()
+}
+
+// log is what was called since the last time.
+func (f *fakes) log() string {
+	raw, _ := os.ReadFile(filepath.Join(f.dir, "log"))
+	_ = os.Remove(filepath.Join(f.dir, "log"))
+
+	return string(raw)
+}
+
+// record writes one, as a slot's folder has it.
+func (f *fakes) record(t *testing.T, fields ...string) string {
+	t.Helper()
+
+	dir := filepath.Join(f.dir, "c", "slots", "k")
+	must(t, os.MkdirAll(dir, 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, "slot.json"), []byte("{\n \"key\": \"k\",\n "+strings.Join(fields, ",\n ")+"\n}\n"), 0o600))
+
+	return dir
+}
+
+func TestVolume(t *testing.T) {
+	t.Parallel()
+
+	c := newCluster(t, "") // for root and Ceph alone
+	f := newFakes(t)
+	dev := loop(t, sparse(t, filepath.Join(t.TempDir(), "disk"), gib))
+	dir := f.record(t, `"uuid": "u-1"`, `"path": "`+dev+`"`, `"volume": "/dev/metal3-ceph-x/osd-0"`, `"made": false`)
+	params := []string{filepath.Join(dir, "slot.json"), c.l.FSID, "metal3-ceph-x", "osd-0", "50"}
+
+	code, words := f.run(t, "volume", "", params...)
+	log := f.log()
+
+	for _, want := range []string{"vgcreate --yes --addtag metal3.fsid=" + c.l.FSID + " metal3-ceph-x " + dev, "--addtag metal3.osd=u-1 -l 50%FREE -n osd-0 metal3-ceph-x"} {
+		if code != 0 || !strings.Contains(log, want) {
+			t.Fatalf("%d %s: no %q in\n%s", code, words, want, log)
+		}
+	}
+
+	if code, words := f.run(t, "volume", "", params...); code != 0 || strings.Contains(f.log(), "create") {
+		t.Errorf("again: %d %s", code, words)
+	}
+
+	must(t, os.WriteFile(filepath.Join(f.dir, "vg"), []byte("metal3.fsid=other\n"), 0o600))
+
+	if code, words := f.run(t, "volume", "", params...); code != 91 || !strings.Contains(words, "metal3-ceph-x") {
+		t.Errorf("the group of somebody else: %d %s", code, words)
+	}
+
+	wipe := []string{filepath.Join(f.dir, "c"), c.l.FSID, "k", "u-1", "quick", "1"}
+	must(t, os.WriteFile(filepath.Join(dir, "wiped-main"), []byte("done\n"), 0o600))
+
+	if code, _ := f.run(t, "wipe", "", wipe...); code != 91 || strings.Contains(f.log(), "remove") {
+		t.Errorf("the group of somebody else is removed: %d", code)
+	}
+
+	must(t, os.WriteFile(filepath.Join(f.dir, "vg"), []byte("metal3.fsid="+c.l.FSID+"\n"), 0o600))
+
+	code, words = f.run(t, "wipe", "", wipe...)
+	log = f.log()
+
+	for _, want := range []string{"lvremove --yes metal3-ceph-x/osd-0", "vgremove --yes metal3-ceph-x", "pvremove --yes " + dev} {
+		if code != 0 || !strings.Contains(log, want) {
+			t.Errorf("%d %s: no %q in\n%s", code, words, want, log)
+		}
+	}
+}
+
+func TestEncrypt(t *testing.T) {
+	t.Parallel()
+
+	newCluster(t, "") // for root and Ceph alone
+
+	f := newFakes(t)
+	dev := loop(t, sparse(t, filepath.Join(t.TempDir(), "disk"), gib))
+	dir := f.record(t, `"uuid": "u-1"`, `"path": "`+dev+`"`, `"encrypted": true`, `"made": false`)
+
+	code, words := f.run(t, "encrypt", "the first key", dir)
+	log := f.log()
+
+	if code != 0 || !strings.Contains(log, "luksFormat --type luks2 --key-file "+dir+"/luks "+dev) || !strings.Contains(log, "open --key-file "+dir+"/luks "+dev+" metal3-ceph-u-1") {
+		t.Fatalf("%d %s:\n%s", code, words, log)
+	}
+
+	if strings.Contains(log, "the first key") {
+		t.Error("the key is in the arguments")
+	}
+
+	if info, err := os.Stat(filepath.Join(dir, "luks")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+
+	if code, words := f.run(t, "encrypt", "another key", dir); code != 0 || strings.Contains(f.log(), "luksFormat") {
+		t.Errorf("again: %d %s", code, words)
+	}
+
+	if key, _ := os.ReadFile(filepath.Join(dir, "luks")); string(key) != "the first key" {
+		t.Errorf("the key became %q", key)
+	}
+
+	must(t, os.WriteFile(filepath.Join(f.dir, "header"), []byte("somebody's"), 0o600))
+
+	if code, words := f.run(t, "encrypt", "x", dir); code != 91 || strings.Contains(f.log(), "luksFormat") {
+		t.Errorf("somebody's header: %d %s", code, words)
+	}
+
+	if code, words := f.run(t, "wipe", "", filepath.Join(f.dir, "c"), "F", "k", "u-1", "quick", "1"); code != 91 {
+		t.Errorf("somebody's header is wiped: %d %s", code, words)
+	}
+}
