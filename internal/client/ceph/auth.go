@@ -42,9 +42,15 @@ func (c *Cluster) AuthRemove(ctx context.Context, entity string) error {
 
 // AuthImport takes in the users of a keyring, with their keys and caps.
 func (c *Cluster) AuthImport(ctx context.Context, keyring []byte) error {
-	_, err := c.ask(ctx, request{
-		command: command{"prefix": "auth import"}, in: keyring, secrets: strings.Fields(string(keyring)), hidden: true,
-	})
+	var keys []string
+
+	for word := range strings.FieldsSeq(string(keyring)) {
+		if len(word) >= 12 && word[0] != '[' {
+			keys = append(keys, word)
+		}
+	}
+
+	_, err := c.ask(ctx, request{command: command{"prefix": "auth import"}, in: keyring, secrets: keys, hidden: true})
 
 	return err
 }

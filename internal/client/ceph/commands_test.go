@@ -25,8 +25,10 @@ func tells() map[string]struct {
 		call func(context.Context, *ceph.Cluster) error
 		want []sent
 	}{
-		"ConfigSet": {func(x context.Context, c *c) error { return c.ConfigSet(x, "osd/class:ssd", "a", "1") },
-			mon(`{"name":"a","prefix":"config set","value":"1","who":"osd/class:ssd"}`)},
+		"ConfigSet": {
+			func(x context.Context, c *c) error { return c.ConfigSet(x, "osd/class:ssd", "a", "1") },
+			mon(`{"name":"a","prefix":"config set","value":"1","who":"osd/class:ssd"}`),
+		},
 		"ConfigRemove":    {func(x context.Context, c *c) error { return c.ConfigRemove(x, "osd", "a") }, mon(`{"name":"a","prefix":"config rm","who":"osd"}`)},
 		"ConfigKeySet":    {func(x context.Context, c *c) error { return c.ConfigKeySet(x, "k", []byte("v\xff")) }, with("v\xff", mon(`{"key":"k","prefix":"config-key set"}`))},
 		"ConfigKeyRemove": {func(x context.Context, c *c) error { return c.ConfigKeyRemove(x, "k") }, mon(`{"key":"k","prefix":"config-key rm"}`)},
@@ -39,35 +41,49 @@ func tells() map[string]struct {
 		"MonEnableMsgr2": {func(x context.Context, c *c) error { return c.MonEnableMsgr2(x) }, mon(`{"prefix":"mon enable-msgr2"}`)},
 		"MgrFail":        {func(x context.Context, c *c) error { return c.MgrFail(x, "a") }, mon(`{"prefix":"mgr fail","who":"a"}`)},
 		"ModuleEnable":   {func(x context.Context, c *c) error { return c.ModuleEnable(x, "m", false) }, mon(`{"module":"m","prefix":"mgr module enable"}`)},
-		"ModuleEnable by force": {func(x context.Context, c *c) error { return c.ModuleEnable(x, "m", true) },
-			mon(`{"force":"--force","module":"m","prefix":"mgr module enable"}`)},
+		"ModuleEnable by force": {
+			func(x context.Context, c *c) error { return c.ModuleEnable(x, "m", true) },
+			mon(`{"force":"--force","module":"m","prefix":"mgr module enable"}`),
+		},
 		"ModuleDisable": {func(x context.Context, c *c) error { return c.ModuleDisable(x, "m") }, mon(`{"module":"m","prefix":"mgr module disable"}`)},
 		"OSDOut":        {func(x context.Context, c *c) error { return c.OSDOut(x, 1, 2) }, mon(`{"ids":["1","2"],"prefix":"osd out"}`)},
 		"OSDOut none":   {func(x context.Context, c *c) error { return c.OSDOut(x) }, nil},
 		"OSDIn":         {func(x context.Context, c *c) error { return c.OSDIn(x, 1) }, mon(`{"ids":["1"],"prefix":"osd in"}`)},
 		"OSDDown":       {func(x context.Context, c *c) error { return c.OSDDown(x, 1) }, mon(`{"ids":["1"],"prefix":"osd down"}`)},
-		"OSDPurge": {func(x context.Context, c *c) error { return c.OSDPurge(x, 3) },
-			[]sent{{to: "mgr", cmd: `{"force":true,"id":3,"prefix":"osd purge","yes_i_really_mean_it":true}`}}},
+		"OSDPurge": {
+			func(x context.Context, c *c) error { return c.OSDPurge(x, 3) },
+			[]sent{{to: "mgr", cmd: `{"force":true,"id":3,"prefix":"osd purge","yes_i_really_mean_it":true}`}},
+		},
 		"CrushRemove": {func(x context.Context, c *c) error { return c.CrushRemove(x, "h1") }, mon(`{"name":"h1","prefix":"osd crush rm"}`)},
-		"CrushSetClass": {func(x context.Context, c *c) error { return c.CrushSetClass(x, 3, "ssd") },
-			mon(`{"ids":["3"],"prefix":"osd crush rm-device-class"}`, `{"class":"ssd","ids":["3"],"prefix":"osd crush set-device-class"}`)},
+		"CrushSetClass": {
+			func(x context.Context, c *c) error { return c.CrushSetClass(x, 3, "ssd") },
+			mon(`{"ids":["3"],"prefix":"osd crush rm-device-class"}`, `{"class":"ssd","ids":["3"],"prefix":"osd crush set-device-class"}`),
+		},
 		"CrushSetClass none": {func(x context.Context, c *c) error { return c.CrushSetClass(x, 3, "") }, mon(`{"ids":["3"],"prefix":"osd crush rm-device-class"}`)},
 		"CrushMove": {func(x context.Context, c *c) error {
 			return c.CrushMove(x, "h1", map[string]string{"root": "default", "rack": "r1"})
 		}, mon(`{"args":["rack=r1","root=default"],"name":"h1","prefix":"osd crush move"}`)},
-		"CrushReweight": {func(x context.Context, c *c) error { return c.CrushReweight(x, 3, 2) },
-			mon(`{"name":"osd.3","prefix":"osd crush reweight","weight":2.0}`)},
+		"CrushReweight": {
+			func(x context.Context, c *c) error { return c.CrushReweight(x, 3, 2) },
+			mon(`{"name":"osd.3","prefix":"osd crush reweight","weight":2.0}`),
+		},
 		"OSDSet":   {func(x context.Context, c *c) error { return c.OSDSet(x, "noout") }, mon(`{"key":"noout","prefix":"osd set"}`)},
 		"OSDUnset": {func(x context.Context, c *c) error { return c.OSDUnset(x, "noout") }, mon(`{"key":"noout","prefix":"osd unset"}`)},
-		"OSDSetGroup": {func(x context.Context, c *c) error { return c.OSDSetGroup(x, "noout", "h1", "h2") },
-			mon(`{"flags":"noout","prefix":"osd set-group","who":["h1","h2"]}`)},
+		"OSDSetGroup": {
+			func(x context.Context, c *c) error { return c.OSDSetGroup(x, "noout", "h1", "h2") },
+			mon(`{"flags":"noout","prefix":"osd set-group","who":["h1","h2"]}`),
+		},
 		"OSDUnsetGroup":     {func(x context.Context, c *c) error { return c.OSDUnsetGroup(x, "noout", "h1") }, mon(`{"flags":"noout","prefix":"osd unset-group","who":["h1"]}`)},
 		"OSDRequireRelease": {func(x context.Context, c *c) error { return c.OSDRequireRelease(x, "reef") }, mon(`{"prefix":"osd require-osd-release","release":"reef"}`)},
 		"OSDMinCompat":      {func(x context.Context, c *c) error { return c.OSDMinCompat(x, "reef") }, mon(`{"prefix":"osd set-require-min-compat-client","version":"reef"}`)},
-		"OSDRatios": {func(x context.Context, c *c) error { return c.OSDRatios(x, 1, 0.9, 0) },
-			mon(`{"prefix":"osd set-full-ratio","ratio":1.0}`, `{"prefix":"osd set-backfillfull-ratio","ratio":0.9}`)},
-		"PoolCreate": {func(x context.Context, c *c) error { return c.PoolCreate(x, ceph.PoolSpec{Name: "p"}) },
-			mon(`{"pool":"p","pool_type":"replicated","prefix":"osd pool create"}`)},
+		"OSDRatios": {
+			func(x context.Context, c *c) error { return c.OSDRatios(x, 1, 0.9, 0) },
+			mon(`{"prefix":"osd set-full-ratio","ratio":1.0}`, `{"prefix":"osd set-backfillfull-ratio","ratio":0.9}`),
+		},
+		"PoolCreate": {
+			func(x context.Context, c *c) error { return c.PoolCreate(x, ceph.PoolSpec{Name: "p"}) },
+			mon(`{"pool":"p","pool_type":"replicated","prefix":"osd pool create"}`),
+		},
 		"PoolCreate with all": {func(x context.Context, c *c) error {
 			return c.PoolCreate(x, ceph.PoolSpec{Name: "p", PGNum: 8, Rule: "r", Size: 1, Autoscale: "off", Bulk: true})
 		}, mon(`{"autoscale_mode":"off","bulk":true,"pg_num":8,"pool":"p","pool_type":"replicated","prefix":"osd pool create","rule":"r","size":1}`)},
@@ -75,19 +91,29 @@ func tells() map[string]struct {
 			return c.PoolCreate(x, ceph.PoolSpec{Name: "p", ErasureProfile: "e", Size: 3})
 		}, mon(`{"erasure_code_profile":"e","pool":"p","pool_type":"erasure","prefix":"osd pool create"}`)},
 		"PoolSet": {func(x context.Context, c *c) error { return c.PoolSet(x, "p", "size", "2") }, mon(`{"pool":"p","prefix":"osd pool set","val":"2","var":"size"}`)},
-		"PoolSet one copy": {func(x context.Context, c *c) error { return c.PoolSet(x, "p", "size", "1") },
-			mon(`{"pool":"p","prefix":"osd pool set","val":"1","var":"size","yes_i_really_mean_it":true}`)},
-		"PoolApplication": {func(x context.Context, c *c) error { return c.PoolApplication(x, "p", "rbd") },
-			mon(`{"app":"rbd","pool":"p","prefix":"osd pool application enable"}`)},
-		"PoolQuota": {func(x context.Context, c *c) error { return c.PoolQuota(x, "p", 5, 0) },
-			mon(`{"field":"max_bytes","pool":"p","prefix":"osd pool set-quota","val":"5"}`, `{"field":"max_objects","pool":"p","prefix":"osd pool set-quota","val":"0"}`)},
-		"PoolRename": {func(x context.Context, c *c) error { return c.PoolRename(x, "p", "q") }, mon(`{"destpool":"q","prefix":"osd pool rename","srcpool":"p"}`)},
-		"PoolDelete": {func(x context.Context, c *c) error { return c.PoolDelete(x, "p") },
-			mon(`{"pool":"p","pool2":"p","prefix":"osd pool delete","yes_i_really_really_mean_it":true}`)},
-		"CrushRuleCreateReplicated": {func(x context.Context, c *c) error {
-			return c.CrushRuleCreateReplicated(x, "r", "default", "host", "ssd")
+		"PoolSet one copy": {
+			func(x context.Context, c *c) error { return c.PoolSet(x, "p", "size", "1") },
+			mon(`{"pool":"p","prefix":"osd pool set","val":"1","var":"size","yes_i_really_mean_it":true}`),
 		},
-			mon(`{"class":"ssd","name":"r","prefix":"osd crush rule create-replicated","root":"default","type":"host"}`)},
+		"PoolApplication": {
+			func(x context.Context, c *c) error { return c.PoolApplication(x, "p", "rbd") },
+			mon(`{"app":"rbd","pool":"p","prefix":"osd pool application enable"}`),
+		},
+		"PoolQuota": {
+			func(x context.Context, c *c) error { return c.PoolQuota(x, "p", 5, 0) },
+			mon(`{"field":"max_bytes","pool":"p","prefix":"osd pool set-quota","val":"5"}`, `{"field":"max_objects","pool":"p","prefix":"osd pool set-quota","val":"0"}`),
+		},
+		"PoolRename": {func(x context.Context, c *c) error { return c.PoolRename(x, "p", "q") }, mon(`{"destpool":"q","prefix":"osd pool rename","srcpool":"p"}`)},
+		"PoolDelete": {
+			func(x context.Context, c *c) error { return c.PoolDelete(x, "p") },
+			mon(`{"pool":"p","pool2":"p","prefix":"osd pool delete","yes_i_really_really_mean_it":true}`),
+		},
+		"CrushRuleCreateReplicated": {
+			func(x context.Context, c *c) error {
+				return c.CrushRuleCreateReplicated(x, "r", "default", "host", "ssd")
+			},
+			mon(`{"class":"ssd","name":"r","prefix":"osd crush rule create-replicated","root":"default","type":"host"}`),
+		},
 		"CrushRuleRemove": {func(x context.Context, c *c) error { return c.CrushRuleRemove(x, "r") }, mon(`{"name":"r","prefix":"osd crush rule rm"}`)},
 		"ErasureProfileSet": {func(x context.Context, c *c) error {
 			return c.ErasureProfileSet(x, "e", map[string]string{"m": "1", "k": "2"})
@@ -102,10 +128,14 @@ func tells() map[string]struct {
 			{to: "mgr", cmd: `{"force_password":true,"prefix":"dashboard ac-user-create","rolename":"administrator","username":"admin"}`},
 			{to: "mgr", cmd: `{"force_password":true,"prefix":"dashboard ac-user-set-password","username":"admin"}`},
 		})},
-		"OSDNew": {func(x context.Context, c *c) error { _, err := c.OSDNew(x, u, "s", "ssd"); return err },
-			with(`{"cephx_secret":"s","crush_device_class":"ssd"}`, mon(`{"format":"json","prefix":"osd new","uuid":"`+u+`"}`))},
-		"OSDOkToStop": {func(x context.Context, c *c) error { _, err := c.OSDOkToStop(x, 0, 1); return err },
-			[]sent{{to: "mgr", cmd: `{"format":"json","ids":["0","1"],"prefix":"osd ok-to-stop"}`}}},
+		"OSDNew": {
+			func(x context.Context, c *c) error { _, err := c.OSDNew(x, u, "s", "ssd"); return err },
+			with(`{"cephx_secret":"s","crush_device_class":"ssd"}`, mon(`{"format":"json","prefix":"osd new","uuid":"`+u+`"}`)),
+		},
+		"OSDOkToStop": {
+			func(x context.Context, c *c) error { _, err := c.OSDOkToStop(x, 0, 1); return err },
+			[]sent{{to: "mgr", cmd: `{"format":"json","ids":["0","1"],"prefix":"osd ok-to-stop"}`}},
+		},
 		"MonMap": {func(x context.Context, c *c) error { _, err := c.MonMap(x); return err }, mon(`{"prefix":"mon getmap"}`)},
 	}
 }

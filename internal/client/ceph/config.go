@@ -19,7 +19,7 @@ func (c *Cluster) ConfigDump(ctx context.Context) ([]Option, error) {
 func (c *Cluster) ConfigSet(ctx context.Context, who, name, value string) error {
 	_, err := c.ask(ctx, request{
 		command: command{"prefix": "config set", "who": who, "name": name, "value": value},
-		secrets: []string{value},
+		secrets: []string{value}, hidden: true,
 	})
 
 	return err

@@ -193,6 +193,20 @@ func (o *osdID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// nodeID is the id of a node of the CRUSH tree: buckets are below 0. What is none is the lowest
+// number, for 0 is an OSD.
+type nodeID int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *nodeID) UnmarshalJSON(b []byte) error {
+	*n = math.MinInt64
+	if _, i, ok := number(b); ok {
+		*n = nodeID(i)
+	}
+
+	return nil
+}
+
 // text is a string, or a scalar as it is written.
 type text string
 

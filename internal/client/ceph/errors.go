@@ -62,7 +62,7 @@ func (e *Error) ErrorCode() int { return e.Code }
 
 // Is compares by the code alone, so that errors.Is(err, ErrBusy) holds for every EBUSY.
 func (e *Error) Is(target error) bool {
-	t, ok := target.(*Error) //nolint:errorlint // errors.Is unwraps; this compares one link
+	t, ok := target.(*Error) // errors.Is unwraps; this compares one link
 	return ok && t.Code == e.Code && t.Command == ""
 }
 

@@ -16,3 +16,8 @@ func (c *Cluster) PoolApplicationDisable(ctx context.Context, name, app string) 
 func (c *Cluster) CrushRuleRename(ctx context.Context, from, to string) error {
 	return c.tell(ctx, command{"prefix": "osd crush rule rename", "srcname": from, "dstname": to})
 }
+
+// FSRemoveDataPool takes a pool for data from a file system. The first one stays for ever.
+func (c *Cluster) FSRemoveDataPool(ctx context.Context, name, pool string) error {
+	return except(c.tell(ctx, command{"prefix": "fs rm_data_pool", "fs_name": name, "pool": pool}), ErrNotFound)
+}

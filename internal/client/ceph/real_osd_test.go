@@ -57,7 +57,7 @@ func (r *realCluster) osds() {
 			break
 		}
 
-		time.Sleep(time.Second) //nolint:forbidigo // a real cluster has its own time
+		time.Sleep(time.Second) // a real cluster has its own time
 	}
 
 	safe, words, err := r.OSDSafeToDestroy(ctx, 0, id)

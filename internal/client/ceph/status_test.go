@@ -103,15 +103,16 @@ func TestOCEPH07_flagsOfOtherReleases(t *testing.T) {
 	t.Parallel()
 
 	m, err := cluster(map[string]says{
-		"osd dump": {out: `{"epoch":"5","flags":"noout,sortbitwise","full_ratio":"0.95","osds":[{"osd":"2","up":true,"in":"1"},
+		"osd dump": {out: `{"epoch":"5","flags":"noout,sortbitwise","full_ratio":"0.95","osds":[{"osd":"2","up":true,"in":"1"},{"osd":0},
 			{"osd":"x","up":1},{"up":1},null,"y",{"osd":-1}],"pools":[{"pool":1},{"pool_name":"x"},7],"crush_node_flags":[]}`},
-		"osd tree": {out: `{"nodes":[{"id":-1,"name":"default","type":"root","children":[-1,-2]},{"id":-2,"name":"h1","type":"host",
+		"osd tree": {out: `{"nodes":[{"id":-1,"name":"default","type":"root","children":[-1,-2,"x",null]},{"id":-2,"name":"h1","type":"host",
 			"children":["2"]},{"id":2,"crush_weight":"0.5","device_class":null}, 7]}`},
 	}).OSDMap(t.Context())
 
 	want := ceph.OSDMap{
 		Epoch: 5, Full: 0.95, Flags: []string{"noout", "sortbitwise"}, Pools: []ceph.Pool{}, Hosts: map[string]int{"h1": 1},
-		OSDs: []ceph.OSD{{ID: 2, Up: true, In: true, Weight: 0.5, Host: "h1", Place: map[string]string{"root": "default"}}},
+		OSDs: []ceph.OSD{{ID: 2, Up: true, In: true, Weight: 0.5, Host: "h1", Place: map[string]string{"root": "default"}}, {}},
+		Strays: []int{0},
 	}
 	if diff := cmp.Diff(want, m); err != nil || diff != "" {
 		t.Fatalf("%v\n%s", err, diff)

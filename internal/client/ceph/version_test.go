@@ -141,7 +141,7 @@ func FuzzParseVersion(f *testing.F) {
 
 func FuzzParseConstraint(f *testing.F) {
 	f.Add(">= 16.2, < 21", "18.2.5-2")
-	f.Fuzz(func(t *testing.T, text, of string) {
+	f.Fuzz(func(_ *testing.T, text, of string) {
 		c, err := ceph.ParseConstraint(text)
 		if err != nil {
 			return
