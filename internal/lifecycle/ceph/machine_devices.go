@@ -6,6 +6,7 @@ package ceph
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Choice says which devices become OSDs and which OSDs are no longer wanted.
@@ -215,7 +216,7 @@ func (h *hostChoice) noteOther(name string, count int) {
 func (c *chooser) take(h *hostChoice, d DeviceSpec) {
 	disk, ok := FindDisk(h.facts.Disks, d.Path)
 	if !ok {
-		if c.w.Storage.Backend == BackendFile {
+		if c.w.Storage.Backend == BackendFile && !strings.HasPrefix(d.Path, "/dev/") {
 			c.fresh(h, d, Disk{Path: d.Path, Type: typeFile}, false)
 
 			return

@@ -214,6 +214,7 @@ func TestOCEPH10_aNameIsNoPattern(t *testing.T) {
 	}{
 		"a name":                           {devices("/dev/sda"), "+/dev/sda@sda"},
 		"a name with a dot":                {devices("/dev/sd."), "!/dev/sd. on h1: there is no such device"},
+		"a file that would be a device":    {ceph.StorageSpec{Backend: ceph.BackendFile, Devices: []ceph.DeviceSpec{{Host: "h1", Path: "/dev/nothere"}}}, "!/dev/nothere on h1: there is no such device"},
 		"a pattern matches as a whole":     {selectors(ceph.Selector{NameRegex: "sd[ab]"}), "+/dev/disk/by-id/wwn-0xsda@sda"},
 		"anchors change nothing":           {selectors(ceph.Selector{NameRegex: "^sd[ab]$"}), "+/dev/disk/by-id/wwn-0xsda@sda"},
 		"alternatives as a whole, too":     {selectors(ceph.Selector{NameRegex: "sda|x"}), "+/dev/disk/by-id/wwn-0xsda@sda"},
