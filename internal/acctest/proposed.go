@@ -169,17 +169,28 @@ func checkAttributes(at string, attributes []*tfprotov6.SchemaAttribute, prior, 
 				out = append(out, checkAttributes(fmt.Sprintf("%s%s[%d].", at, a.Name, i), a.NestedType.Attributes, nth(p, i, one), one, elements(n)[i])...)
 			}
 		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeMap && len(members(c)) == len(members(n)):
-			for key, one := range members(c) {
-				was, ok := members(p)[key]
-				if !ok {
-					was = tftypes.NewValue(one.Type(), nil)
-				}
-
-				out = append(out, checkAttributes(fmt.Sprintf("%s%s[%q].", at, a.Name, key), a.NestedType.Attributes, was, one, members(n)[key])...)
-			}
+			out = append(out, checkMembers(at+a.Name, a.NestedType.Attributes, p, c, n)...)
 		default:
 			out = append(out, fmt.Sprintf("%s%s: configured %s, was %s, planned %s", at, a.Name, c, p, n))
 		}
+	}
+
+	return out
+}
+
+// checkMembers is checkAttributes for each object of a map.
+func checkMembers(at string, attributes []*tfprotov6.SchemaAttribute, prior, config, planned tftypes.Value) []string {
+	var out []string
+
+	have, plan := members(prior), members(planned)
+
+	for key, one := range members(config) {
+		was, ok := have[key]
+		if !ok {
+			was = tftypes.NewValue(one.Type(), nil)
+		}
+
+		out = append(out, checkAttributes(fmt.Sprintf("%s[%q].", at, key), attributes, was, one, plan[key])...)
 	}
 
 	return out
