@@ -115,7 +115,7 @@ func TestKeyring_readsThatOfCeph(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "k")
 	tool := func(args ...string) string {
-		out, err := exec.CommandContext(t.Context(), "ceph-authtool", append([]string{file}, args...)...).CombinedOutput() //nolint:gosec // of the test
+		out, err := exec.CommandContext(t.Context(), "ceph-authtool", append([]string{file}, args...)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("ceph-authtool %v: %v: %s", args, err, out)
 		}

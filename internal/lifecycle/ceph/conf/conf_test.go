@@ -148,7 +148,7 @@ func TestOCEPH15_hardValues(t *testing.T) {
 			}
 
 			for key, want := range map[string]string{"mgr_initial_modules": value, "zz_last": "1"} {
-				out, err := exec.CommandContext(t.Context(), "ceph-conf", "-c", file, "-s", "global", "--lookup", key).CombinedOutput() //nolint:gosec // of the test
+				out, err := exec.CommandContext(t.Context(), "ceph-conf", "-c", file, "-s", "global", "--lookup", key).CombinedOutput()
 				if got := strings.TrimSuffix(string(out), "\n"); err != nil || got != want {
 					t.Errorf("Ceph reads %s as %q (%v), want %q", key, got, err, want)
 				}

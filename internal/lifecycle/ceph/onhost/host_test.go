@@ -125,7 +125,7 @@ func newCluster(t *testing.T, user string) *cluster {
 		t.Fatal(err)
 	}
 
-	if err := os.Chmod(base, 0o755); err != nil { //nolint:gosec // see above
+	if err := os.Chmod(base, 0o755); err != nil {
 		t.Fatal(err)
 	}
 
@@ -208,7 +208,7 @@ func (c *cluster) ceph(t *testing.T, args ...string) string {
 
 	args = append([]string{"-c", c.l.Conf(), "-k", c.l.AdminKeyring(), "--connect-timeout", "20"}, args...)
 
-	out, err := exec.CommandContext(t.Context(), "ceph", args...).CombinedOutput() //nolint:gosec // of the test
+	out, err := exec.CommandContext(t.Context(), "ceph", args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("ceph %s: %v: %s", strings.Join(args, " "), err, out)
 	}

@@ -105,7 +105,7 @@ func TestDaemons_asPlainUser(t *testing.T) {
 	})
 
 	base := filepath.Join(filepath.Dir(c.l.Dir), "n")
-	must(t, os.Mkdir(base, 0o755)) //nolint:gosec // nobody's
+	must(t, os.Mkdir(base, 0o755))
 	run(t, "chown", "nobody:nogroup", base)
 
 	c.l.Dir, c.l.User = filepath.Join(base, "c"), ""
@@ -194,6 +194,8 @@ const starter = "METAL3_TEST_STARTER"
 
 // TestStarter is the child of TestDaemon_survivesTheSignalToItsStarter.
 func TestStarter(t *testing.T) {
+	t.Parallel()
+
 	words := strings.Fields(os.Getenv(starter))
 	if len(words) != 2 {
 		t.Skip("only as a child")
@@ -214,7 +216,7 @@ func TestDaemon_survivesTheSignalToItsStarter(t *testing.T) {
 	self, err := os.Executable()
 	must(t, err)
 
-	child := exec.CommandContext(t.Context(), self, "-test.run=^TestStarter$") //nolint:gosec // ourselves
+	child := exec.CommandContext(t.Context(), self, "-test.run=^TestStarter$")
 	child.Env = append(os.Environ(), starter+"="+c.l.Dir+" "+c.l.FSID)
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	must(t, child.Start())

@@ -36,7 +36,7 @@ func (h *Host) MakeOSD(ctx context.Context, l ceph.Layout, slot ceph.Slot, id in
 		return fmt.Errorf("%w: the record of %s on %s has no key", ErrCommand, slot.Path, h.Name())
 	}
 
-	_, err := h.onDevice(ctx, remote.Command{
+	err := h.onDevice(ctx, remote.Command{
 		Script: scriptMakeOSD,
 		Params: []string{l.Dir, l.FSID, slot.Key, strconv.Itoa(id), l.User, slot.UUID},
 		Stdin:  []byte(slot.Secret),

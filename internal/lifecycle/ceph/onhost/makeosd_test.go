@@ -23,7 +23,7 @@ const gib = int64(1) << 30
 func (c *cluster) register(t *testing.T, s ceph.Slot) int {
 	t.Helper()
 
-	cmd := exec.CommandContext(t.Context(), "ceph", "-c", c.l.Conf(), "-k", c.l.AdminKeyring(), "osd", "new", s.UUID, "-i", "-") //nolint:gosec // of the test
+	cmd := exec.CommandContext(t.Context(), "ceph", "-c", c.l.Conf(), "-k", c.l.AdminKeyring(), "osd", "new", s.UUID, "-i", "-")
 	cmd.Stdin = strings.NewReader(`{"cephx_secret":"` + string(s.Secret) + `"}`)
 
 	var errs bytes.Buffer
@@ -218,7 +218,7 @@ func unloop(dev string) {
 
 func sparse(t *testing.T, path string, size int64) string {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(path), 0o755)) //nolint:gosec // ceph must come in
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	must(t, os.WriteFile(path, nil, 0o600))
 	must(t, os.Truncate(path, size))
 

@@ -276,7 +276,7 @@ func TestDaemon_outlivesItsStarter(t *testing.T) {
 func run(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
 
-	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput() //nolint:gosec // of the test
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v: %s", name, err, out)
 	}

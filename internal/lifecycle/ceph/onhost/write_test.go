@@ -59,7 +59,7 @@ func TestWrite(t *testing.T) {
 
 	t.Run("content, mode and owner are mended", func(t *testing.T) {
 		must(t, os.WriteFile(secret, []byte("x"), 0o600))
-		must(t, os.Chmod(secret, 0o644)) //nolint:gosec // to be mended
+		must(t, os.Chmod(secret, 0o644))
 		must(t, os.Chown(shared, 0, 0))
 		must(t, c.Write(t.Context(), c.l, files))
 
