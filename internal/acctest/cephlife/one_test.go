@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -29,22 +28,15 @@ type one struct {
 func newOne(t *testing.T, port, n int) *one {
 	t.Helper()
 
-	if _, err := exec.LookPath("ceph-mon"); err != nil || os.Geteuid() != 0 {
-		acctest.Missing(t, "Ceph's daemons, as root")
-	}
-
 	if testing.Short() {
 		t.Skip("real daemons")
 	}
 
-	dir, err := os.MkdirTemp("/tmp", "m3c")
-	if err != nil {
-		t.Fatal(err)
+	if os.Geteuid() != 0 {
+		acctest.Missing(t, "root, for Ceph's daemons")
 	}
 
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	dir := acctest.CephDir(t)
 
 	name, err := os.Hostname()
 	if err != nil {
@@ -72,12 +64,12 @@ func newOne(t *testing.T, port, n int) *one {
 	o.osds(n)
 
 	t.Cleanup(func() {
-		res := o.run(t).Delete(context.WithoutCancel(t.Context()), ceph.Record{}, o.cleanup())
-		if res.Err != nil {
+		how := o.cleanup()
+		how.AllowWithData = true
+
+		if res := o.run(t).Delete(context.WithoutCancel(t.Context()), ceph.Record{}, how); res.Err != nil {
 			t.Error(res.Err)
 		}
-
-		_ = os.RemoveAll(dir)
 	})
 
 	return o

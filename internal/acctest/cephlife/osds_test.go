@@ -174,7 +174,7 @@ func (o *one) removalOfTooMany(t *testing.T, rec ceph.Record) ceph.Record {
 	t.Helper()
 	o.osds(1)
 
-	fails(t, o.run(t).Update(t.Context(), rec), "things keeps 2 copies", "1 OSDs would be left")
+	fails(t, o.run(t).Update(t.Context(), rec), "keeps 2 copies", "1 OSDs would be left")
 
 	o.osds(2)
 

@@ -283,7 +283,7 @@ func driftOSDs(v *view) []string {
 
 		switch {
 		case v.leaves(l.Host, l.Slot):
-			out = append(out, fmt.Sprintf("osd.%d on %s is not configured", l.Slot.ID, l.Host))
+			out = append(out, OSDWork{Host: l.Host, Slot: &l.Slot}.Label()+" is not configured")
 		case !known:
 			out = append(out, fmt.Sprintf("the OSD on %s of %s is not known to the cluster", l.Slot.Path, l.Host))
 		case v.configured(l.Host) && !v.runs(l.Host, OSDDaemon(osd.ID)):
