@@ -43,19 +43,23 @@ func TestOCEPH08_whatAHostShowsOfItsDisks(t *testing.T) {
 		"strings for all values": {lsblk(strs), "/dev/sdb", ceph.Disk{Name: "sdb", Path: "/dev/sdb", Type: "disk", Size: 960197124096, Rotational: true, Serial: "S0"}, ""},
 		"the mounted root disk, of which only the kernel's own list says so": {
 			lsblk(vda, "mount\t254:0\t/\t/dev/root"), "/dev/vda",
-			ceph.Disk{Name: "vda", Path: "/dev/vda", Type: "disk", Size: 274877906944, Rotational: true, Mounts: []string{"/"}}, "mounted at /",
+			ceph.Disk{Name: "vda", Path: "/dev/vda", Type: "disk", Size: 274877906944, Rotational: true, Mounts: []string{"/"}},
+			"mounted at /",
 		},
 		"which that cannot tell either": {
 			lsblk(vda, "busy\t/dev/vda\tDevice or resource busy"), "/dev/vda",
-			ceph.Disk{Name: "vda", Path: "/dev/vda", Type: "disk", Size: 274877906944, Rotational: true, Busy: "Device or resource busy"}, "busy",
+			ceph.Disk{Name: "vda", Path: "/dev/vda", Type: "disk", Size: 274877906944, Rotational: true, Busy: "Device or resource busy"},
+			"busy",
 		},
 		"a mount on the third level": {
 			lsblk(nested), "/dev/sda",
-			ceph.Disk{Name: "sda", Path: "/dev/sda", Type: "disk", Size: 1000204886016, Children: []string{"sda1"}, Mounts: []string{"/srv"}}, "mounted at /srv",
+			ceph.Disk{Name: "sda", Path: "/dev/sda", Type: "disk", Size: 1000204886016, Children: []string{"sda1"}, Mounts: []string{"/srv"}},
+			"mounted at /srv",
 		},
 		"a mapped device under the kernel's name": {
 			lsblk(nested, "sig\t/dev/dm-0\txfs"), "/dev/dm-0",
-			ceph.Disk{Name: "dm-0", Path: "/dev/mapper/vg-root", Type: "lvm", Size: 5, Mounts: []string{"/srv"}, Signature: "xfs"}, "type is lvm",
+			ceph.Disk{Name: "dm-0", Path: "/dev/mapper/vg-root", Type: "lvm", Size: 5, Mounts: []string{"/srv"}, Signature: "xfs"},
+			"type is lvm",
 		},
 		"swap":                           {lsblk(swapped), "/dev/sdc", ceph.Disk{Name: "sdc", Path: "/dev/sdc", Type: "disk", Size: 7e9, Mounts: []string{"[SWAP]"}}, "swap"},
 		"swap that lsblk does not know":  {lsblk(strs, "swap\t/dev/sdb"), "/dev/sdb", ceph.Disk{Name: "sdb", Path: "/dev/sdb", Type: "disk", Size: 960197124096, Rotational: true, Serial: "S0", Mounts: []string{"[SWAP]"}}, "swap"},
@@ -66,14 +70,16 @@ func TestOCEPH08_whatAHostShowsOfItsDisks(t *testing.T) {
 			ceph.Disk{
 				Name: "sdb", Path: "/dev/sdb", Type: "disk", Size: 960197124096, Rotational: true, Serial: "S0", Signature: ceph.SignatureBlueStore,
 				Label: &ceph.Label{FSID: "F", UUID: "U", ID: 7, Role: "main"},
-			}, "",
+			},
+			"",
 		},
 		"an OSD on a host without Ceph": {
 			lsblk(strs, "head\t/dev/sdb\tU\tbluefs db", "sig\t/dev/sdb\tceph_bluestore"), "/dev/sdb",
 			ceph.Disk{
 				Name: "sdb", Path: "/dev/sdb", Type: "disk", Size: 960197124096, Rotational: true, Serial: "S0", Signature: ceph.SignatureBlueStore,
 				Label: &ceph.Label{UUID: "U", ID: -1, Role: ceph.LabelDB},
-			}, "",
+			},
+			"",
 		},
 		"a file":               {lsblk("", "file\t/srv/a\t4096\t0"), "/srv/a", ceph.Disk{Path: "/srv/a", Type: "file", Size: 4096}, "type is file"},
 		"a file with content":  {lsblk("", "file\t/srv/a\t4096\t1"), "/srv/a", ceph.Disk{Path: "/srv/a", Type: "file", Size: 4096, Signature: "content that is no label"}, "type is file"},
@@ -132,7 +138,7 @@ func TestScripts_shells(t *testing.T) {
 		}
 
 		for i, s := range onhost.DeviceScripts {
-			cmd := exec.CommandContext(t.Context(), sh, "-n") //nolint:gosec // of the test
+			cmd := exec.CommandContext(t.Context(), sh, "-n")
 			cmd.Stdin = strings.NewReader(s)
 
 			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {

@@ -170,7 +170,7 @@ func (h *Host) writeSlot(ctx context.Context, l ceph.Layout, s ceph.Slot) error 
 	enc.SetEscapeHTML(false) // a shell reads it, too
 	enc.SetIndent("", " ")
 
-	if err := enc.Encode(s); err != nil {
+	if err := enc.Encode(s); err != nil { //nolint:gosec // the record of an OSD is where its key belongs
 		return fmt.Errorf("slot %s: %w", s.Key, err)
 	}
 
@@ -203,22 +203,22 @@ die() { c=$1; shift; echo "$*" >&2; exit "$c"; }
 `
 
 // onDevice runs a script about a device; its failures are of the kinds that callers tell apart.
-func (h *Host) onDevice(ctx context.Context, cmd remote.Command) ([]byte, error) {
+func (h *Host) onDevice(ctx context.Context, cmd remote.Command) error {
 	res, err := h.run(ctx, cmd)
 	if err != nil {
-		return nil, err
+		return err
 	}
 
 	kinds := map[int]error{exitTheirs: ceph.ErrForeign, exitTaken: ceph.ErrInUse, exitAbsent: ceph.ErrGone}
 
 	switch kind := kinds[res.Exit]; {
 	case res.Exit == 0:
-		return res.Stdout, nil
+		return nil
 	case kind != nil:
 		lines := bytes.Split(bytes.TrimSpace(res.Stderr), []byte("\n"))
 
-		return nil, fmt.Errorf("%w: %s: %s", kind, h.Name(), words(lines[len(lines)-1]))
+		return fmt.Errorf("%w: %s: %s", kind, h.Name(), words(lines[len(lines)-1]))
 	default:
-		return nil, h.failed(stepName(cmd), res)
+		return h.failed(stepName(cmd), res)
 	}
 }

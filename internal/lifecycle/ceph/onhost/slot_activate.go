@@ -29,12 +29,9 @@ activate() {
 }
 `
 
-// activateName is the name of the script in the folder of a record that activates its OSD: what
-// starts the daemon runs it first, systemd at boot, too.
-const activateName = "activate"
-
-// shWriteActivate writes that script. Its text comes in a quoted here-document; the parameters of
-// the cluster's folder are plain words by [checkDir].
+// shWriteActivate writes the script "activate" into the folder of a record: what starts the daemon
+// runs it first, systemd at boot, too. Its text comes in a quoted here-document; the name of the
+// cluster's folder is a plain word by [checkDir].
 const shWriteActivate = `
 write_activate() {
   to=$dir/slots/$key/activate

@@ -19,7 +19,7 @@ import (
 func tool(t *testing.T, args ...string) string {
 	t.Helper()
 
-	out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput() //nolint:gosec // of the test
+	out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
 	}
@@ -31,14 +31,25 @@ func raw(dev string) ceph.SlotSpec {
 	return ceph.SlotSpec{Device: ceph.DeviceSpec{Path: dev}, Backend: ceph.BackendRaw}
 }
 
+// other is another cluster.
+const other = "99999999-2222-4333-8444-555555555555"
+
+// with puts something on a device.
+func with(program ...string) func(t *testing.T, dev string) {
+	return func(t *testing.T, dev string) {
+		t.Helper()
+		tool(t, append(program, dev)...)
+	}
+}
+
 // otherOSD makes a device that of an OSD of another cluster.
-func otherOSD(t *testing.T, dev, fsid string) {
+func otherOSD(t *testing.T, dev string) {
 	t.Helper()
 
 	dir, err := os.MkdirTemp("/tmp", "moh") //nolint:usetesting // Ceph takes a comma in a name for the end of it
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	must(t, os.WriteFile(filepath.Join(dir, "ceph.conf"), []byte("[global]\nfsid = "+fsid+"\nlog_file =\nadmin_socket =\nrun_dir = "+dir+"\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "ceph.conf"), []byte("[global]\nfsid = "+other+"\nlog_file =\nadmin_socket =\nrun_dir = "+dir+"\n"), 0o600))
 	must(t, os.Mkdir(filepath.Join(dir, "osd"), 0o700))
 	must(t, os.Symlink(dev, filepath.Join(dir, "osd", "block")))
 	tool(t, "dd", "if=/dev/zero", "of="+dev, "bs=1M", "count=10", "conv=notrunc,fsync")
@@ -162,19 +173,20 @@ func TestMakeSlot_takesOnlyWhatIsFree(t *testing.T) {
 	t.Parallel()
 
 	c := newCluster(t, "ceph")
-	const other = "99999999-2222-4333-8444-555555555555"
 
 	for name, tt := range map[string]struct {
 		with func(t *testing.T, dev string)
 		kind error
 		says string
 	}{
-		"a file system":             {func(t *testing.T, dev string) { tool(t, "mkfs.ext4", "-q", dev) }, ceph.ErrInUse, "ext4"},
-		"a volume's part":           {func(t *testing.T, dev string) { tool(t, "pvcreate", "-q", "-y", "--devices", dev, dev) }, ceph.ErrInUse, "LVM"},
-		"swap":                      {func(t *testing.T, dev string) { tool(t, "mkswap", dev) }, ceph.ErrInUse, "swap"},
+		"a file system":             {with("mkfs.ext4", "-q"), ceph.ErrInUse, "ext4"},
+		"a volume's part":           {with("pvcreate", "-q", "-y"), ceph.ErrInUse, "LVM"},
+		"swap":                      {with("mkswap"), ceph.ErrInUse, "swap"},
 		"partitions":                {partitioned, ceph.ErrInUse, "dos"},
-		"an OSD of another cluster": {func(t *testing.T, dev string) { otherOSD(t, dev, other) }, ceph.ErrForeign, other},
+		"an OSD of another cluster": {otherOSD, ceph.ErrForeign, other},
 		"somebody's lock": {func(t *testing.T, dev string) {
+			t.Helper()
+
 			ctx, cancel := context.WithCancel(t.Context())
 			t.Cleanup(cancel)
 
@@ -212,7 +224,7 @@ func TestMakeSlot_takesOnlyWhatIsFree(t *testing.T) {
 
 		at := t.TempDir()
 		tool(t, "mount", dev, at)
-		t.Cleanup(func() { _ = exec.Command("umount", at).Run() }) //nolint:gosec,noctx // cleanup
+		t.Cleanup(func() { _ = exec.Command("umount", at).Run() }) //nolint:noctx // cleanup
 
 		if _, err := c.MakeSlot(t.Context(), c.l, raw(dev)); !errors.Is(err, ceph.ErrInUse) || !strings.Contains(err.Error(), at) {
 			t.Errorf("%v", err)
@@ -238,7 +250,7 @@ func TestMakeSlot_takesOnlyWhatIsFree(t *testing.T) {
 
 	t.Run("the OSD of another cluster, where that may be wiped", func(t *testing.T) {
 		dev := loop(t, sparse(t, filepath.Join(t.TempDir(), "disk"), 4*gib))
-		otherOSD(t, dev, other)
+		otherOSD(t, dev)
 
 		if err := c.WipeForeign(t.Context(), dev, "88888888-2222-4333-8444-555555555555"); !errors.Is(err, ceph.ErrForeign) {
 			t.Errorf("wiped for another reason: %v", err)
@@ -255,7 +267,7 @@ func TestMakeSlot_takesOnlyWhatIsFree(t *testing.T) {
 		}
 
 		// What was free when the record was made need not be so now.
-		otherOSD(t, dev, other)
+		otherOSD(t, dev)
 
 		spec.Foreign = false
 		if _, err := c.MakeSlot(t.Context(), c.l, spec); !errors.Is(err, ceph.ErrForeign) {

@@ -29,12 +29,10 @@ func (h *Host) makeVolume(ctx context.Context, l ceph.Layout, s ceph.Slot, count
 	share := strconv.Itoa(100 / max(count-s.Index, 1))
 	group, name := path.Split(s.Volume)
 
-	_, err := h.onDevice(ctx, remote.Command{
+	return h.onDevice(ctx, remote.Command{
 		Script: scriptVolume,
 		Params: []string{path.Join(l.Slots(), s.Key, "slot.json"), l.FSID, path.Base(group), name, share},
 	})
-
-	return err
 }
 
 // scriptVolume makes a logical volume: 1 the record, 2 the fsid, 3 group, 4 volume, 5 its share of
@@ -71,13 +69,11 @@ func (h *Host) encrypt(ctx context.Context, l ceph.Layout, s ceph.Slot) error {
 
 	_, _ = rand.Read(key[:]) // it never fails
 
-	_, err := h.onDevice(ctx, remote.Command{
+	return h.onDevice(ctx, remote.Command{
 		Script: scriptEncrypt,
 		Params: []string{slotDir(l, s.Key)},
 		Stdin:  []byte(base64.StdEncoding.EncodeToString(key[:])),
 	})
-
-	return err
 }
 
 // scriptEncrypt makes and opens the mapping of the record in the folder $1. The key that was written

@@ -54,10 +54,10 @@ func newFakes(t *testing.T) *fakes {
 	must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
 
 	for _, name := range []string{"vgs", "vgcreate", "lvs", "lvcreate", "lvchange", "lvremove", "vgremove", "pvremove"} {
-		must(t, os.WriteFile(filepath.Join(dir, "bin", name), []byte(fakeLVM), 0o700)) //nolint:gosec // a program
+		must(t, os.WriteFile(filepath.Join(dir, "bin", name), []byte(fakeLVM), 0o700))
 	}
 
-	must(t, os.WriteFile(filepath.Join(dir, "bin", "cryptsetup"), []byte(fakeCryptsetup), 0o700)) //nolint:gosec // a program
+	must(t, os.WriteFile(filepath.Join(dir, "bin", "cryptsetup"), []byte(fakeCryptsetup), 0o700))
 
 	return &fakes{dir: dir, env: append(os.Environ(), "FAKE="+dir, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))}
 }

@@ -69,7 +69,7 @@ func TestOCEPH13_oneOfThreeCannotBeWiped(t *testing.T) {
 
 	t.Run("the label of somebody else is not wiped", func(t *testing.T) {
 		stolen := slots[1]
-		otherOSD(t, stolen.Device, "99999999-2222-4333-8444-555555555555")
+		otherOSD(t, stolen.Device)
 
 		if err := c.Wipe(t.Context(), c.l, stolen, "quick", 1); !errors.Is(err, ceph.ErrGone) && !errors.Is(err, ceph.ErrForeign) {
 			t.Errorf("%v", err)
@@ -151,9 +151,7 @@ func TestWipe_allThatTellsOfAnOSD(t *testing.T) {
 	file := sparse(t, filepath.Join(t.TempDir(), "disk"), 11*gib+5*512)
 	dev := loop(t, file)
 
-	const other = "99999999-2222-4333-8444-555555555555"
-
-	otherOSD(t, dev, other)
+	otherOSD(t, dev)
 
 	at := []int64{gib, 10 * gib, 11*gib + 4*512, 50 << 20}
 	for _, off := range at {
