@@ -111,7 +111,7 @@ func TestOCEPH07_flagsOfOtherReleases(t *testing.T) {
 
 	want := ceph.OSDMap{
 		Epoch: 5, Full: 0.95, Flags: []string{"noout", "sortbitwise"}, Pools: []ceph.Pool{}, Hosts: map[string]int{"h1": 1},
-		OSDs: []ceph.OSD{{ID: 2, Up: true, In: true, Weight: 0.5, Host: "h1", Place: map[string]string{"root": "default"}}, {}},
+		OSDs:   []ceph.OSD{{ID: 2, Up: true, In: true, Weight: 0.5, Host: "h1", Place: map[string]string{"root": "default"}}, {}},
 		Strays: []int{0},
 	}
 	if diff := cmp.Diff(want, m); err != nil || diff != "" {
