@@ -254,6 +254,52 @@ func TestStart_diesAtOnce(t *testing.T) {
 	})
 }
 
+func TestStop_killsWhatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+
+	c := newCluster(t, "ceph")
+	c.up(t)
+	must(t, syscall.Kill(c.sees(t, monA).PID, syscall.SIGSTOP))
+
+	began := time.Now()
+	must(t, c.Stop(t.Context(), c.l, monA))
+
+	if d := c.sees(t, monA); d.Running || time.Since(began) < 20*time.Second {
+		t.Errorf("after %v: %+v", time.Since(began), d)
+	}
+}
+
+func TestLook_seesOldPrograms(t *testing.T) {
+	t.Parallel()
+
+	c := newCluster(t, "ceph")
+	must(t, c.MakeMon(t.Context(), c.l, "a", c.seed()))
+
+	program, err := exec.LookPath("ceph-mon")
+	must(t, err)
+
+	old := filepath.Join(filepath.Dir(c.l.Dir), "ceph-mon")
+	run(t, "cp", program, old)
+	run(t, "setsid", old, "--conf", c.l.Conf(), "--id", "a", "--setuser", "ceph", "--setgroup", "ceph")
+
+	if d := c.sees(t, monA); !d.Running || d.Old {
+		t.Fatalf("before the upgrade: %+v", d)
+	}
+
+	must(t, os.Remove(old)) // packages replace programs
+
+	if d := c.sees(t, monA); !d.Running || !d.Old {
+		t.Errorf("after the upgrade: %+v", d)
+	}
+
+	must(t, c.Stop(t.Context(), c.l, monA))
+	must(t, c.Start(t.Context(), c.l, monA, ceph.StartHow{}))
+
+	if d := c.sees(t, monA); !d.Running || d.Old {
+		t.Errorf("after the restart: %+v", d)
+	}
+}
+
 func TestDaemon_outlivesItsStarter(t *testing.T) {
 	t.Parallel()
 

@@ -58,6 +58,12 @@ for f in run log crash mon mgr osd mds slots tmp; do
 done
 `
 
+// scriptTidy deletes what a script left in our folder for such things when it was killed: it may
+// hold a secret.
+const scriptTidy = `
+find "$dir/tmp" -mindepth 1 -maxdepth 1 -mmin +60 -exec rm -rf {} + 2>/dev/null
+`
+
 // scriptTake keeps the standard input in a file that only we can read, for as long as the script
 // runs. It is cut up with "part": programs that read a pipe may read more than they need.
 const scriptTake = `
@@ -75,7 +81,7 @@ part() { tail -c +"$(($1 + 1))" "$all" | head -c "$2"; }
 const scriptWrite = `# metal3: ceph-write
 dir=$1 user=$2
 shift 2
-` + scriptFolders + scriptTake + `
+` + scriptFolders + scriptTidy + scriptTake + `
 at=0
 while [ $# -ge 5 ]; do
   same=

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
@@ -80,7 +81,12 @@ func TestWrite(t *testing.T) {
 		}
 	})
 
-	t.Run("nothing of the standard input is left behind", func(t *testing.T) {
+	t.Run("nothing of the standard input is left behind, not even by one that was killed", func(t *testing.T) {
+		killed := filepath.Join(c.l.Dir, "tmp", "in.000000")
+		must(t, os.WriteFile(killed, []byte("secret"), 0o600))
+		must(t, os.Chtimes(killed, time.Now().Add(-2*time.Hour), time.Now().Add(-2*time.Hour)))
+		must(t, c.Write(t.Context(), c.l, files))
+
 		if got := run(t, "ls", "-A", filepath.Join(c.l.Dir, "tmp")); len(got) != 0 {
 			t.Errorf("left: %s", got)
 		}
