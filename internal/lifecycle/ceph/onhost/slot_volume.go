@@ -24,25 +24,25 @@ func volume(l ceph.Layout, s ceph.Slot) string {
 	return path.Join("/dev", "metal3-ceph-"+hex.EncodeToString(sum[:8]), "osd-"+strconv.Itoa(s.Index))
 }
 
-// makeVolume makes the volume of an OSD: the group with its tag first, then a share of what is free.
+// makeVolume makes the volume of an OSD: the group with its tag first, then its share of what is free.
 func (h *Host) makeVolume(ctx context.Context, l ceph.Layout, s ceph.Slot, count int) error {
-	share := strconv.Itoa(100 / max(count-s.Index, 1))
 	group, name := path.Split(s.Volume)
 
 	return h.onDevice(ctx, remote.Command{
 		Script: scriptVolume,
-		Params: []string{path.Join(l.Slots(), s.Key, "slot.json"), l.FSID, path.Base(group), name, share},
+		Params: []string{path.Join(l.Slots(), s.Key, "slot.json"), l.FSID, path.Base(group), name, strconv.Itoa(max(count, 1))},
 	})
 }
 
-// scriptVolume makes a logical volume: 1 the record, 2 the fsid, 3 group, 4 volume, 5 its share of
-// what is free, in percent. The tags are the proof that group and volume are ours: a group of that
+// scriptVolume makes a logical volume: 1 the record, 2 the fsid, 3 group, 4 volume, 5 how many share
+// the device. One at a time: several OSDs of a device are made side by side. The tags are the proof that group and volume are ours: a group of that
 // name without it is not touched. "-Wn" and "-y" would ask or wipe in other releases' own ways;
 // that the device is free was found out before.
 const scriptVolume = `# metal3: ceph-slot-volume
 ` + shSlot + shSay + `
 load "$1"
 tag=metal3.fsid=$2
+exec 9>"${1%/*/*}/.volumes" && flock 9 || exit 1
 if tags=$(vgs --noheadings -o vg_tags "$3" 2>/dev/null); then
   case ,$(echo $tags), in *",$tag,"*) ;; *) die 91 "the volume group $3 is there and is not of this cluster" ;; esac
 else
@@ -54,7 +54,9 @@ else
   vgcreate --yes --addtag "$tag" "$3" "$dev" >&2 || exit 1
 fi
 if ! lvs "$3/$4" >/dev/null 2>&1; then
-  lvcreate --yes --wipesignatures n --zero n --addtag "$tag" --addtag "metal3.osd=$uuid" -l "$5%FREE" -n "$4" "$3" >&2 || exit 1
+  left=$(($5 - $(lvs --noheadings "$3" 2>/dev/null | grep -c .)))
+  [ "$left" -gt 0 ] || left=1
+  lvcreate --yes --wipesignatures n --zero n --addtag "$tag" --addtag "metal3.osd=$uuid" -l "$((100 / left))%FREE" -n "$4" "$3" >&2 || exit 1
 fi
 lvchange -ay "$3/$4" >&2
 `

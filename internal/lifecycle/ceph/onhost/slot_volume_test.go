@@ -108,7 +108,7 @@ func TestVolume(t *testing.T) {
 	f := newFakes(t)
 	dev := loop(t, sparse(t, filepath.Join(t.TempDir(), "disk"), gib))
 	dir := f.record(t, `"uuid": "u-1"`, `"path": "`+dev+`"`, `"volume": "/dev/metal3-ceph-x/osd-0"`, `"made": false`)
-	params := []string{filepath.Join(dir, "slot.json"), c.l.FSID, "metal3-ceph-x", "osd-0", "50"}
+	params := []string{filepath.Join(dir, "slot.json"), c.l.FSID, "metal3-ceph-x", "osd-0", "2"}
 
 	code, words := f.run(t, "volume", "", params...)
 	log := f.log()
