@@ -78,10 +78,11 @@ func (w *worker) makeOSD(ctx context.Context, c *api.Cluster, seen *Seen, o OSDW
 		}
 
 		w.say(PhaseProgressing, "True", ReasonProgressing, fmt.Sprintf("Processing OSD %d on node %q", id, o.Host))
+	}
 
-		if err := h.MakeOSD(ctx, l, *slot, id); err != nil {
-			return err
-		}
+	// Of one that was made, a folder that is lost is rebuilt from the label of its device.
+	if err := h.MakeOSD(ctx, l, *slot, id); err != nil {
+		return err
 	}
 
 	return h.Start(ctx, l, OSDDaemon(id), StartHow{CrushLocation: w.crushLocation(o.Host), Weight: o.Spec.Device.Weight, Slot: *slot})
