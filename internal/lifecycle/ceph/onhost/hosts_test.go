@@ -18,6 +18,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph/cli"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/onhost"
@@ -161,6 +162,25 @@ func TestClusters_ofOneHost(t *testing.T) {
 	}
 }
 
+// blind is a host whose Python finds no librados in a session.
+type blind struct{ remote.Host }
+
+func (h blind) Open(ctx context.Context, cmd remote.Command) (remote.Session, error) {
+	hide := `for f in /usr/lib/python3/dist-packages/rados.*; do mount --bind /dev/null "$f"; done; exec "$@"`
+	cmd.Args = append([]string{"unshare", "-m", "--", "sh", "-c", hide, "sh"}, cmd.Args...)
+
+	return h.Host.Open(ctx, cmd)
+}
+
+// gone is a host that nobody reaches.
+type gone struct{ remote.Host }
+
+func (gone) Name() string { return "gone" }
+
+func (gone) Open(context.Context, remote.Command) (remote.Session, error) {
+	return nil, fmt.Errorf("dial: %w", remote.ErrUnreachable)
+}
+
 func TestConnect(t *testing.T) {
 	t.Parallel()
 
@@ -176,6 +196,26 @@ func TestConnect(t *testing.T) {
 	if err != nil || strings.TrimSpace(string(out)) != c.l.FSID {
 		t.Errorf("fsid %q, %v", out, err)
 	}
+
+	t.Run("without librados for Python the ceph command serves", func(t *testing.T) {
+		conn, err := onhost.New(blind{local(t)}).Connect(t.Context(), c.l)
+		must(t, err)
+
+		if _, ok := conn.(*cli.CLI); !ok {
+			t.Errorf("through %T", conn)
+		}
+
+		out, _, err := conn.MonCommand(t.Context(), []byte(`{"prefix":"fsid"}`))
+		if err != nil || strings.TrimSpace(string(out)) != c.l.FSID {
+			t.Errorf("fsid %q, %v", out, err)
+		}
+	})
+
+	t.Run("nobody answers", func(t *testing.T) {
+		if _, err := onhost.New(gone{}).Connect(t.Context(), c.l); !errors.Is(err, ceph.ErrUnreachable) {
+			t.Errorf("error %v", err)
+		}
+	})
 
 	t.Run("no monitor", func(t *testing.T) {
 		down := newCluster(t, "ceph")
