@@ -190,7 +190,7 @@ func TestMakeSlot_takesOnlyWhatIsFree(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			t.Cleanup(cancel)
 
-			cmd := exec.CommandContext(ctx, "flock", dev, "cat") //nolint:gosec // of the test
+			cmd := exec.CommandContext(ctx, "flock", dev, "cat")
 			in, err := cmd.StdinPipe()
 			must(t, err)
 			must(t, cmd.Start())

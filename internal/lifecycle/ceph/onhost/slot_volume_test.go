@@ -66,7 +66,7 @@ func newFakes(t *testing.T) *fakes {
 func (f *fakes) run(t *testing.T, script, stdin string, params ...string) (int, string) {
 	t.Helper()
 
-	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", onhost.DeviceScripts[script], "sh"}, params...)...) //nolint:gosec // of the test
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", onhost.DeviceScripts[script], "sh"}, params...)...)
 	cmd.Env, cmd.Stdin = f.env, strings.NewReader(stdin)
 
 	var words bytes.Buffer

@@ -35,7 +35,7 @@ func TestOCEPH13_oneOfThreeCannotBeWiped(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	holder := exec.CommandContext(ctx, "flock", slots[1].Device, "sleep", "600") //nolint:gosec // of the test
+	holder := exec.CommandContext(ctx, "flock", slots[1].Device, "sleep", "600")
 	must(t, holder.Start())
 	tool(t, "sleep", "0.5")
 
