@@ -66,7 +66,13 @@ func (w *worker) Do(ctx context.Context, seen *Seen, step Step) (*Seen, bool, er
 		return seen, false, passing(fmt.Errorf("%s: %w", step.Why, err))
 	}
 
-	return seen, false, nil
+	// What a step does is done when it returns, so the next look need not wait.
+	after, err := w.look(ctx, seen, w.ask(false))
+	if err != nil {
+		return seen, false, err
+	}
+
+	return after, true, nil
 }
 
 // passing marks what broke on the way to a host or to the cluster, where what was done is not
