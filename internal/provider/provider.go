@@ -40,6 +40,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/baremetalhost"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephclient"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephcluster"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephfilesystem"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephpool"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/composablegpu"
 )
@@ -143,12 +144,12 @@ func (p *metal3) Functions(context.Context) []func() function.Function { return 
 
 // Resources lists the resources.
 func (p *metal3) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{baremetalhost.NewResource, cephclient.NewResource, cephcluster.NewResource, cephpool.NewResource, composablegpu.NewResource}
+	return []func() resource.Resource{baremetalhost.NewResource, cephclient.NewResource, cephcluster.NewResource, cephfilesystem.NewResource, cephpool.NewResource, composablegpu.NewResource}
 }
 
 // ListResources lists what can be listed.
 func (p *metal3) ListResources(context.Context) []func() list.ListResource {
-	return []func() list.ListResource{cephclient.NewListResource, cephcluster.NewListResource, cephpool.NewListResource, composablegpu.NewListResource}
+	return []func() list.ListResource{cephclient.NewListResource, cephcluster.NewListResource, cephfilesystem.NewListResource, cephpool.NewListResource, composablegpu.NewListResource}
 }
 
 // DataSources lists the data sources.

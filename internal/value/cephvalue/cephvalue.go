@@ -31,6 +31,13 @@ type Far interface {
 	SSHDefaults(ctx context.Context) (remote.Config, error)
 }
 
+// HostFar is the part of the provider that leads to clusters and to their hosts.
+type HostFar interface {
+	Far
+	// CephHost returns what is done on a host of a cluster. It connects at the first need.
+	CephHost(ctx context.Context, cfg remote.Config) (ceph.Host, error)
+}
+
 // ErrPending says that the provider's configuration, or the way to the cluster, is not known before apply.
 var ErrPending = device.ErrUnknown
 
