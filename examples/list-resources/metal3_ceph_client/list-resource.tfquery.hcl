@@ -1,0 +1,8 @@
+# The users of clients, without those that Ceph itself needs.
+list "metal3_ceph_client" "all" {
+  provider = metal3
+
+  config {
+    cluster_id = "4b5c8c0a-ff60-454b-a1b4-9747aa737d19@10.0.0.11,10.0.0.12/var/lib/ceph-one"
+  }
+}
