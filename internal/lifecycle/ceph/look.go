@@ -253,7 +253,7 @@ func (w *worker) recognise(seen *Seen) error {
 	}
 
 	if seen.Identity == nil && w.was.FSID != "" && w.was.AdminKey != "" && w.was.MonSecret != "" {
-		seen.Identity = &Identity{Name: w.Name, Owner: w.Owner, FSID: w.was.FSID, AdminKey: w.was.AdminKey, MonSecret: w.was.MonSecret, LastMon: w.was.LastMon, Established: true}
+		seen.Identity = &Identity{Name: w.Name, Owner: w.Owner, FSID: w.was.FSID, AdminKey: w.was.AdminKey, MonSecret: w.was.MonSecret, LastMon: w.was.LastMon, Established: true, Dashboard: w.was.DashboardPassword}
 	}
 
 	return nil
@@ -395,7 +395,9 @@ func (w *worker) closeSession() {
 // be older than what was just changed.
 func (w *worker) health(seen *Seen) {
 	st := seen.Cluster.Status
-	if len(api.PGsHealthy(st.PGs)) > 0 || st.NumPGs > 0 && len(st.PGs) == 0 || len(seen.Cluster.Quorum.Names) == 0 {
+	silent := len(st.PGs) == 0 && (st.NumPGs > 0 || len(seen.Cluster.OSDMap.Pools) > 0) // no group has reported yet
+
+	if len(api.PGsHealthy(st.PGs)) > 0 || silent || len(seen.Cluster.Quorum.Names) == 0 {
 		w.calm = 0
 
 		return

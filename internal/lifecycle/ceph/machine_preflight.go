@@ -147,7 +147,7 @@ func leftoverProblems(w *Wanted, f Facts) []string {
 			whose = "of cluster " + l.FSID
 		}
 
-		out = append(out, fmt.Sprintf("%s holds a %s %s: nothing of it is touched. Move it away, choose another data_dir, or set takeover.wipe_foreign_data to have it deleted", l.Path, l.What, whose))
+		out = append(out, fmt.Sprintf("%s holds the %s %s: nothing of it is touched. Move it away, choose another data_dir, or set takeover.wipe_foreign_data to have it deleted", l.Path, l.What, whose))
 	}
 
 	return out
