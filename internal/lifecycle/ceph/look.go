@@ -39,6 +39,7 @@ type worker struct {
 
 	mu       sync.Mutex
 	warnings []Remark
+	starts   map[Daemon]int
 	said     []Condition
 	first    bool // nothing was looked at yet
 	create   bool

@@ -45,7 +45,7 @@ func (w *worker) makeMgrs(ctx context.Context, seen *Seen, placed []Placed) erro
 			return err
 		}
 
-		return h.Start(ctx, l, p.Daemon, StartHow{})
+		return w.start(ctx, h, seen, p, StartHow{})
 	})
 }
 

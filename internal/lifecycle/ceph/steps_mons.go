@@ -58,7 +58,7 @@ func (w *worker) makeMons(ctx context.Context, seen *Seen, unmade []Placed) erro
 			return err
 		}
 
-		return h.Start(ctx, l, p.Daemon, StartHow{})
+		return w.start(ctx, h, seen, p, StartHow{})
 	})
 }
 
@@ -71,7 +71,7 @@ func (w *worker) changeMons(ctx context.Context, seen *Seen, step Step) error {
 				return err
 			}
 
-			return h.Start(ctx, w.layout(seen, p.Host), p.Daemon, StartHow{})
+			return w.start(ctx, h, seen, p, StartHow{})
 		})
 	case establish:
 		return w.saveIdentity(ctx, seen, func(id *Identity) { id.Established = true })
@@ -113,7 +113,7 @@ func (w *worker) addMon(ctx context.Context, seen *Seen, p Placed) error {
 		return err
 	}
 
-	if err := h.Start(ctx, l, p.Daemon, StartHow{Addr: p.Addr}); err != nil {
+	if err := w.start(ctx, h, seen, p, StartHow{Addr: p.Addr}); err != nil {
 		return err
 	}
 

@@ -85,7 +85,7 @@ func (w *worker) makeOSD(ctx context.Context, c *api.Cluster, seen *Seen, o OSDW
 		return err
 	}
 
-	return h.Start(ctx, l, OSDDaemon(id), StartHow{CrushLocation: w.crushLocation(o.Host), Weight: o.Spec.Device.Weight, Slot: *slot})
+	return w.start(ctx, h, seen, Placed{Host: o.Host, Daemon: OSDDaemon(id)}, StartHow{CrushLocation: w.crushLocation(o.Host), Weight: o.Spec.Device.Weight, Slot: *slot})
 }
 
 // missed tells the cluster that an OSD does not run: it notices by itself only after some
