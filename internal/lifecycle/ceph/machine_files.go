@@ -24,7 +24,7 @@ func (w *Wanted) Layout(fsid string, f Facts) Layout {
 
 	if l.Supervision == SupervisionAuto || l.Supervision == "" {
 		l.Supervision = SupervisionDaemon
-		if f.Systemd {
+		if f.Systemd && f.Root { // only root writes units
 			l.Supervision = SupervisionSystemd
 		}
 	}

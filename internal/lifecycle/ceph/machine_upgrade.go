@@ -144,7 +144,7 @@ func (v *view) health(st api.Status) (why string, final bool) {
 		return "the manager's own pool is not there yet", false
 	case len(bad) > 0:
 		return fmt.Sprintf("placement groups are %s (%d)", bad[0].State, bad[0].Count), false
-	case st.NumPGs > 0 && len(st.PGs) == 0:
+	case len(st.PGs) == 0 && (st.NumPGs > 0 || len(v.s.Cluster.OSDMap.Pools) > 0):
 		return "placement groups have not reported yet", false
 	case osds && v.s.Calm < 2:
 		return "placement groups are healthy at the first look", false

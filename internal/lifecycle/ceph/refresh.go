@@ -107,6 +107,11 @@ func (w *worker) unavailable(seen *Seen) Result {
 
 	w.warn("Ceph cluster "+w.Name+" cannot be asked", strings.Join(rec.Drift, "; ")+". The state stays as it was; an apply starts what does not run.")
 
+	// Where hosts do not answer and all others do what they should, an apply could do nothing.
+	if len(idle) == 0 && len(newView(&w.Wanted, seen).silentMons()) > 0 {
+		rec.Drift = nil
+	}
+
 	return Result{Record: rec, Known: true, Warnings: w.warnings}
 }
 

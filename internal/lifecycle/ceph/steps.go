@@ -56,7 +56,7 @@ func (w *worker) Do(ctx context.Context, seen *Seen, step Step) (*Seen, bool, er
 	w.log(ctx, step.Why)
 
 	err := w.act(ctx, seen, step)
-	w.changed = w.now()
+	w.changed, w.calm = w.now(), 0
 
 	for _, p := range step.Placed {
 		w.dirty[p.Host] = true
