@@ -14,6 +14,8 @@ import (
 // TestMaintenance_onARealCluster takes a host out of service and back: first one that is
 // needed, then one that is not.
 func TestMaintenance_onARealCluster(t *testing.T) {
+	t.Parallel()
+
 	one := acctest.CephOne(t, 3)
 	id := one.ID(t)
 	server := providertest.NewServer(t)

@@ -81,7 +81,12 @@ func TestOpen(t *testing.T) {
 		},
 		"an import takes the cluster that is there": {"", []*gate{{name: "root@a:22", fsid: strings.ToUpper(anFSID)}}, 0, nil},
 		"each host says why it did not": {
-			anFSID, []*gate{{name: "root@a:22", err: ceph.ErrUnreachable}, {name: "root@b:22", err: errors.New("on root@b:22: login refused")}, {name: "root@c:22", fsid: other}, {name: "root@d:22", fsid: "?"}}, -1,
+			anFSID,
+			[]*gate{
+				{name: "root@a:22", err: ceph.ErrUnreachable}, {name: "root@b:22", err: errors.New("on root@b:22: login refused")},
+				{name: "root@c:22", fsid: other}, {name: "root@d:22", fsid: "?"},
+			},
+			-1,
 			[]string{anFSID, "4 hosts", "\n- root@a:22: the host cannot be reached", "\n- on root@b:22: login refused", "\n- root@c:22: another cluster is there", other, "\n- root@d:22: ", "unreadable"},
 		},
 		"one host says why it did not": {anFSID, []*gate{{name: "root@a:22", err: ceph.ErrUnreachable}}, -1, []string{"cannot be reached: root@a:22: the host"}},

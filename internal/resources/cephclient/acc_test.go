@@ -57,6 +57,8 @@ func is(address, name string, want knownvalue.Check) statecheck.StateCheck {
 // TestAccCephClient_life is a whole life on a real cluster, with what reads from it: the
 // ephemeral keyring, and the status.
 func TestAccCephClient_life(t *testing.T) {
+	t.Parallel()
+
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("acceptance tests run with TF_ACC=1")
 	}

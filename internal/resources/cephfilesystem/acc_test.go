@@ -62,6 +62,8 @@ func fileSystem(attributes string) string {
 // TestAccCephFilesystem_life is a whole life on a real cluster: made and served, changed,
 // imported, filled, refused, destroyed with its MDS.
 func TestAccCephFilesystem_life(t *testing.T) {
+	t.Parallel()
+
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("acceptance tests run with TF_ACC=1")
 	}
@@ -78,7 +80,7 @@ func TestAccCephFilesystem_life(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the daemons' user goes through it
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 
@@ -96,7 +98,7 @@ func TestAccCephFilesystem_life(t *testing.T) {
 	run := func(program string, args ...string) string {
 		args = append([]string{"-c", filepath.Join(dir, "c/ceph.conf"), "-k", filepath.Join(dir, "c/ceph.client.admin.keyring")}, args...)
 
-		out, err := exec.Command(program, args...).CombinedOutput() //nolint:noctx,gosec // a test
+		out, err := exec.Command(program, args...).CombinedOutput() //nolint:noctx // a test
 		if err != nil {
 			t.Fatalf("%s %v: %v: %s", program, args, err, out)
 		}

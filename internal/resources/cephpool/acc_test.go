@@ -54,6 +54,8 @@ func config(id, attributes string) string {
 // TestAccCephPool_life is a whole life on a real cluster: created, changed, renamed, imported,
 // drifted, filled, refused, destroyed.
 func TestAccCephPool_life(t *testing.T) {
+	t.Parallel()
+
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("acceptance tests run with TF_ACC=1")
 	}

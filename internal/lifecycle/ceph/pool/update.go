@@ -188,9 +188,9 @@ func (u *update) parameters(ctx context.Context) error {
 		}
 	}
 
-	switch w := u.w.Compression; {
-	case w == u.seen.Compression:
-	case w == "":
+	switch w := u.w.Compression; w {
+	case u.seen.Compression:
+	case "":
 		if err := u.unset(ctx, "compression_mode"); err != nil {
 			return err
 		}
