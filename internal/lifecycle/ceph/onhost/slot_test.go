@@ -4,12 +4,14 @@
 package onhost_test
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
@@ -40,6 +42,18 @@ func with(program ...string) func(t *testing.T, dev string) {
 		t.Helper()
 		tool(t, append(program, dev)...)
 	}
+}
+
+// locked holds a lock on a device, as an OSD does that runs, until what it returns is called.
+func locked(t *testing.T, dev string) func() {
+	t.Helper()
+
+	f, err := os.Open(dev)
+	must(t, err)
+	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+	t.Cleanup(func() { _ = f.Close() })
+
+	return func() { _ = f.Close() }
 }
 
 // otherOSD makes a device that of an OSD of another cluster.
@@ -74,6 +88,24 @@ func partitioned(t *testing.T, dev string) {
 	must(t, f.Close())
 }
 
+// loopAt puts a file behind a loop device of a name that nobody else on this machine takes.
+func loopAt(t *testing.T, n int, file string) string {
+	t.Helper()
+
+	minor := 2000 + 4*(os.Getpid()%1000) + n
+	dev := fmt.Sprintf("/dev/loop%d", minor)
+
+	if _, err := os.Stat(dev); err != nil {
+		tool(t, "mknod", "-m", "600", dev, "b", "7", strconv.Itoa(minor))
+		t.Cleanup(func() { _ = os.Remove(dev) })
+	}
+
+	tool(t, "losetup", dev, file)
+	t.Cleanup(func() { unloop(dev) })
+
+	return dev
+}
+
 func TestOCEPH09_theKernelCallsADeviceOtherwise(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +114,7 @@ func TestOCEPH09_theKernelCallsADeviceOtherwise(t *testing.T) {
 
 	files := filepath.Join(filepath.Dir(c.l.Dir), "loops")
 	disk, dbDisk := sparse(t, filepath.Join(files, "b"), 6*gib), sparse(t, filepath.Join(files, "db"), 2*gib)
-	was, dbWas := loop(t, disk), loop(t, dbDisk)
+	was, dbWas := loopAt(t, 0, disk), loopAt(t, 3, dbDisk)
 
 	spec := raw(was)
 	spec.Device.DB = dbWas
@@ -97,12 +129,15 @@ func TestOCEPH09_theKernelCallsADeviceOtherwise(t *testing.T) {
 
 	// The machine boots: what was one device is another, and an empty disk has its name.
 	unloop(was)
-	unloop(dbWas)
 
 	empty := sparse(t, filepath.Join(files, "c"), 6*gib)
-	tool(t, "losetup", was, empty)
+	loopAt(t, 0, empty)
 
-	dbIs, is := loop(t, dbDisk), loop(t, disk)
+	is := loopAt(t, 1, disk)
+
+	unloop(dbWas)
+
+	dbIs := loopAt(t, 2, dbDisk)
 
 	t.Run("the record has its device", func(t *testing.T) {
 		if got := c.slot(t, s.Key); got.Device != is {
@@ -186,16 +221,7 @@ func TestMakeSlot_takesOnlyWhatIsFree(t *testing.T) {
 		"an OSD of another cluster": {otherOSD, ceph.ErrForeign, other},
 		"somebody's lock": {func(t *testing.T, dev string) {
 			t.Helper()
-
-			ctx, cancel := context.WithCancel(t.Context())
-			t.Cleanup(cancel)
-
-			cmd := exec.CommandContext(ctx, "flock", dev, "cat")
-			in, err := cmd.StdinPipe()
-			must(t, err)
-			must(t, cmd.Start())
-			t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
-			tool(t, "sleep", "0.3")
+			locked(t, dev)
 		}, ceph.ErrInUse, "unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {

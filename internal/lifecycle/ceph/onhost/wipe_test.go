@@ -4,11 +4,9 @@
 package onhost_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,10 +32,7 @@ func TestOCEPH13_oneOfThreeCannotBeWiped(t *testing.T) {
 		slots = append(slots, c.slot(t, s.Key))
 	}
 
-	ctx, cancel := context.WithCancel(t.Context())
-	holder := exec.CommandContext(ctx, "flock", slots[1].Device, "sleep", "600")
-	must(t, holder.Start())
-	tool(t, "sleep", "0.5")
+	release := locked(t, slots[1].Device)
 
 	for i, s := range slots {
 		err := c.Wipe(t.Context(), c.l, s, "quick", 1)
@@ -63,9 +58,7 @@ func TestOCEPH13_oneOfThreeCannotBeWiped(t *testing.T) {
 		}
 	}
 
-	cancel()
-
-	_ = holder.Wait()
+	release()
 
 	t.Run("the label of somebody else is not wiped", func(t *testing.T) {
 		stolen := slots[1]
