@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // One is a real Ceph cluster on this machine, for one test: a monitor "mon.a", a manager
@@ -76,7 +75,7 @@ func (o *One) hold(t *testing.T) {
 
 	var said lockedBuffer
 
-	cmd := exec.Command(o.script, "hold", o.Dir) //nolint:gosec,noctx // our own script; Cleanup ends it
+	cmd := exec.Command(o.script, "hold", o.Dir) //nolint:noctx // Cleanup ends it
 	cmd.Env, cmd.Stderr = o.env, &said
 
 	in, err := cmd.StdinPipe()
@@ -103,7 +102,8 @@ func (o *One) hold(t *testing.T) {
 	})
 
 	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		time.Sleep(100 * time.Millisecond) // its last words may still be on their way
+		_ = in.Close()
+		_ = cmd.Wait() // with its last words
 		t.Fatalf("no Ceph cluster in %s: %s", o.Dir, said.String())
 	}
 }
@@ -123,7 +123,7 @@ func (o *One) Start(t *testing.T, names ...string) {
 func (o *One) run(t *testing.T, verb string, names []string) {
 	t.Helper()
 
-	cmd := exec.Command(o.script, append([]string{verb, o.Dir}, names...)...) //nolint:gosec,noctx // our own script
+	cmd := exec.Command(o.script, append([]string{verb, o.Dir}, names...)...) //nolint:noctx // it ends by itself
 	cmd.Env = o.env
 
 	if out, err := cmd.CombinedOutput(); err != nil {

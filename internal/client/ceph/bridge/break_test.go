@@ -154,7 +154,7 @@ func TestOCEPH03_aCommandThatHangsInLibrados(t *testing.T) {
 				_, _, err := b.MgrCommand(t.Context(), [][]byte{command("pg stat")})
 				wants(t, err, c.want, api.ErrTimedOut, api.ErrLost)
 
-				if c.want == api.ErrTimedOut && (errors.Is(err, api.ErrNoManager) || errors.Is(err, api.ErrNoQuorum)) {
+				if errors.Is(c.want, api.ErrTimedOut) && (errors.Is(err, api.ErrNoManager) || errors.Is(err, api.ErrNoQuorum)) {
 					t.Error(err)
 				}
 

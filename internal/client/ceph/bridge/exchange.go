@@ -78,6 +78,7 @@ func (b *Bridge) connect(ctx context.Context) error {
 
 	defer release()
 
+	//nolint:contextcheck // a session outlives the command that opens it; that ends life while it waits
 	session, err := b.start(life, b.cfg.argv())
 	if err != nil {
 		end(nil)
@@ -90,7 +91,7 @@ func (b *Bridge) connect(ctx context.Context) error {
 	wait, cancel := context.WithTimeoutCause(life, b.cfg.Connect+starting, errSilent)
 	defer cancel()
 
-	h, err := l.greet(wait)
+	h, err := l.greet(wait) //nolint:contextcheck // as above
 	if err == nil && !release() {
 		err = fmt.Errorf("%w: %w", api.ErrLost, context.Cause(ctx))
 	}

@@ -77,7 +77,7 @@ func (c call) parseReply(line []byte, id int64) (a api.Answer, ok bool, err erro
 	var r reply
 
 	if json.Unmarshal(bytes.TrimSpace(line), &r) != nil || r.ID == nil {
-		return a, false, nil
+		return a, false, nil //nolint:nilerr // noise is no answer, and no error
 	}
 
 	if *r.ID != id {

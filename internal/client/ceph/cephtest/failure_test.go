@@ -4,7 +4,6 @@
 package cephtest_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,12 +17,9 @@ import (
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 )
 
-var (
-	monStat = []byte(`{"prefix":"mon stat"}`)
-	pgStat  = []byte(`{"prefix":"pg stat","format":"json"}`)
-)
-
 func sameBatches(t *testing.T, one *acctest.One) {
+	t.Helper()
+
 	cmds := [][]byte{
 		[]byte(`{"prefix":"osd dump","format":"json"}`), []byte(`{"prefix":"mon getmap"}`),
 		[]byte(`{"prefix":"auth get","entity":"client.nobody"}`), []byte(`{"prefix":"config dump","format":"json"}`),
@@ -56,6 +52,8 @@ func sameBatches(t *testing.T, one *acctest.One) {
 // manyCommands: 200 over one session, from many sides; the tool connects anew each time, so that
 // it gets fewer.
 func manyCommands(t *testing.T, one *acctest.One) {
+	t.Helper()
+
 	for _, c := range openAll(t, wayTo(one)) {
 		n := 200
 		if c.name == "cli" {
@@ -88,6 +86,8 @@ func manyCommands(t *testing.T, one *acctest.One) {
 }
 
 func wrongKeys(t *testing.T, one *acctest.One) {
+	t.Helper()
+
 	dir := t.TempDir()
 	write := func(name, key string) string {
 		path := filepath.Join(dir, name)
@@ -152,17 +152,19 @@ func ask(t *testing.T, tr transport, w way) error {
 
 // poorHosts: the host has no ceph command, or one that says little of an interpreter.
 func poorHosts(t *testing.T, one *acctest.One) {
+	t.Helper()
+
 	// pathWith is a PATH with a ceph command before all others.
 	pathWith := func(t *testing.T, text string) []string {
 		t.Helper()
 
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "ceph"), []byte(text), 0o755); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(dir, "ceph"), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 
 		// This interpreter can have no librados: it has no modules at all.
-		if err := os.WriteFile(filepath.Join(dir, "python3-bare"), []byte("#!/bin/sh\nexec /usr/bin/python3 -S \"$@\"\n"), 0o755); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(dir, "python3-bare"), []byte("#!/bin/sh\nexec /usr/bin/python3 -S \"$@\"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 
@@ -201,161 +203,4 @@ func poorHosts(t *testing.T, one *acctest.One) {
 			t.Errorf("%v", err)
 		}
 	})
-}
-
-// noManager is O-CEPH-03: commands that a manager answers never return without one.
-func noManager(t *testing.T, one *acctest.One) {
-	w := wayTo(one)
-	w.limit = 3 * time.Second
-	all := openAll(t, w)
-
-	// So that they notice soon. With less than two of their ticks they never do: they take
-	// themselves for slow, and forgive the manager.
-	if _, status, err := all[0].MonCommand(t.Context(), []byte(`{"prefix":"config set","who":"mon","name":"mon_mgr_beacon_grace","value":"9"}`)); err != nil {
-		t.Fatal(err, status)
-	}
-
-	one.Stop(t, "mgr.x")
-
-	t.Run("O-CEPH-03: a command has its limit", func(t *testing.T) {
-		for _, c := range all {
-			begun := time.Now()
-			_, _, err := c.MonCommand(t.Context(), pgStat)
-
-			if took := time.Since(begun); !errors.Is(err, api.ErrTimedOut) || took < 2*time.Second || took > 15*time.Second {
-				t.Errorf("%s: %v after %s", c.name, err, took)
-			}
-		}
-	})
-
-	t.Run("a context ends a command", func(t *testing.T) {
-		for _, c := range all {
-			ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
-			begun := time.Now()
-			_, _, err := c.MgrCommand(ctx, [][]byte{pgStat})
-
-			cancel()
-
-			if took := time.Since(begun); err == nil || took > 6*time.Second {
-				t.Errorf("%s: %v after %s", c.name, err, took)
-			}
-
-			if _, _, err := c.MonCommand(t.Context(), monStat); err != nil {
-				t.Errorf("%s: afterwards: %v", c.name, err)
-			}
-		}
-	})
-
-	t.Run("the monitors know that there is none", func(t *testing.T) {
-		unavailable(t, all[0])
-
-		for _, c := range all {
-			if _, _, err := c.MgrCommand(t.Context(), [][]byte{pgStat}); !errors.Is(err, api.ErrNoManager) || !errors.Is(err, api.ErrTimedOut) {
-				t.Errorf("%s: %v", c.name, err)
-			}
-
-			if _, err := c.Batch(t.Context(), [][]byte{monStat, pgStat, monStat}); !errors.Is(err, api.ErrNoManager) {
-				t.Errorf("%s: a batch: %v", c.name, err)
-			}
-		}
-	})
-
-	t.Run("nothing is left on the host", func(t *testing.T) {
-		for _, c := range all {
-			if err := c.Close(); err != nil {
-				t.Errorf("%s: %v", c.name, err)
-			}
-		}
-
-		if left := clients(one); len(left) > 0 {
-			t.Errorf("these still run: %q", left)
-		}
-	})
-
-	one.Start(t, "mgr.x")
-}
-
-// unavailable waits until the monitors say that there is no manager.
-func unavailable(t *testing.T, c opened) {
-	t.Helper()
-
-	for range 60 {
-		out, _, err := c.MonCommand(t.Context(), []byte(`{"prefix":"mgr stat","format":"json"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		if strings.Contains(string(out), `"available":false`) {
-			return
-		}
-
-		time.Sleep(time.Second)
-	}
-
-	t.Fatal("the monitors still say that there is a manager")
-}
-
-// clients are the processes that talk to the cluster and are none of its daemons.
-func clients(one *acctest.One) []string {
-	var left []string
-
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(text), one.Conf) {
-			continue
-		}
-
-		words := strings.Split(string(text), "\x00")
-		if !strings.HasPrefix(filepath.Base(words[0]), "ceph-") {
-			left = append(left, strings.Join(words, " "))
-		}
-	}
-
-	return left
-}
-
-func noMonitor(t *testing.T, one *acctest.One) {
-	w := wayTo(one)
-	w.limit = 3 * time.Second
-	all := openAll(t, w)
-
-	one.Stop(t, "mon.a")
-
-	for _, c := range all {
-		begun := time.Now()
-		_, _, err := c.MonCommand(t.Context(), monStat)
-
-		if took := time.Since(begun); !errors.Is(err, api.ErrNoQuorum) || took > 15*time.Second {
-			t.Errorf("%s: %v after %s", c.name, err, took)
-		}
-
-		if _, err := c.Batch(t.Context(), [][]byte{monStat, monStat, monStat}); !errors.Is(err, api.ErrNoQuorum) {
-			t.Errorf("%s: a batch: %v", c.name, err)
-		}
-	}
-
-	for _, tr := range transports() {
-		begun := time.Now()
-
-		if err := ask(t, tr, w); !errors.Is(err, api.ErrNoQuorum) || time.Since(begun) > 8*time.Second {
-			t.Errorf("%s: a new connection: %v after %s", tr.name, err, time.Since(begun))
-		}
-	}
-
-	one.Start(t, "mon.a")
-
-	for _, c := range all {
-		var err error
-
-		for range 5 {
-			if _, _, err = c.MonCommand(t.Context(), monStat); err == nil {
-				break
-			}
-		}
-
-		if err != nil {
-			t.Errorf("%s: the monitor is back: %v", c.name, err)
-		}
-	}
 }

@@ -92,6 +92,8 @@ var awkward = []string{
 }
 
 func sameAnswers(t *testing.T, one *acctest.One) {
+	t.Helper()
+
 	all := openAll(t, wayTo(one))
 
 	names := make([]string, 0, len(sameCases))
@@ -195,6 +197,8 @@ func equal(a, b []byte) bool {
 }
 
 func sameValues(t *testing.T, all []opened) {
+	t.Helper()
+
 	for i, value := range awkward {
 		for _, c := range all {
 			if c.name == "cli" && i%3 != 0 {
@@ -224,6 +228,8 @@ func sameValues(t *testing.T, all []opened) {
 
 // sameRefusals: ok-to-stop says no with EBUSY, in words, and why in JSON.
 func sameRefusals(t *testing.T, all []opened) {
+	t.Helper()
+
 	for _, c := range all {
 		out, status, err := c.MonCommand(t.Context(), []byte(`{"prefix":"osd ok-to-stop","ids":["0","1"],"format":"json"}`))
 

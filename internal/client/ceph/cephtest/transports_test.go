@@ -25,6 +25,7 @@ func TestTransports_onOneCluster(t *testing.T) {
 		{"many commands", manyCommands},
 		{"a key that is not taken", wrongKeys},
 		{"hosts that lack something", poorHosts},
+		{"O-CEPH-03: a program that hangs", stuck},
 		{"no manager", noManager},
 		{"no monitor", noMonitor},
 	} {

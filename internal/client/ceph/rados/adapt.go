@@ -33,14 +33,6 @@ type adapted struct {
 	closed bool
 }
 
-// end waits for all calls, also those that were left to themselves, and lets none in afterwards.
-func (a *adapted) end() {
-	a.gate.Lock()
-	defer a.gate.Unlock()
-
-	a.closed = true
-}
-
 // Close implements [api.Commander].
 func (*adapted) Close() error { return nil }
 

@@ -38,7 +38,9 @@ func (f *theirs) MonCommand(cmd []byte) ([]byte, string, error) { return f.say("
 func (f *theirs) MonCommandWithInputBuffer(cmd, in []byte) ([]byte, string, error) {
 	return f.say("mon", cmd, in)
 }
+
 func (f *theirs) MgrCommand(cmd [][]byte) ([]byte, string, error) { return f.say("mgr", cmd[0], nil) }
+
 func (f *theirs) MgrCommandWithInputBuffer(cmd [][]byte, in []byte) ([]byte, string, error) {
 	return f.say("mgr", cmd[0], in)
 }

@@ -88,6 +88,14 @@ func Open(ctx context.Context, cfg Config) (*Rados, error) {
 	return r, nil
 }
 
+// end waits for all calls, also those that were left to themselves, and lets none in afterwards.
+func (a *adapted) end() {
+	a.gate.Lock()
+	defer a.gate.Unlock()
+
+	a.closed = true
+}
+
 // shutdown ends the connection once no call is under way. It waits for that, but not for ever.
 func (r *Rados) shutdown(ctx context.Context, c *rados.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, closing)
@@ -102,6 +110,23 @@ func (r *Rados) shutdown(ctx context.Context, c *rados.Conn) {
 	<-ctx.Done()
 }
 
+// withDefaults says what counts where a configuration says nothing.
+func (c Config) withDefaults() Config {
+	if c.Name == "" {
+		c.Name = "client.admin"
+	}
+
+	if c.Connect <= 0 {
+		c.Connect = DefaultConnect
+	}
+
+	if c.Limit <= 0 {
+		c.Limit = DefaultLimit
+	}
+
+	return c
+}
+
 // apply gives librados the configuration.
 func (c Config) apply(to *rados.Conn) error {
 	if c.Conf != "" {
@@ -111,8 +136,11 @@ func (c Config) apply(to *rados.Conn) error {
 	}
 
 	for _, o := range [...][2]string{
-		{"keyring", c.Keyring}, {"mon_host", c.MonHost}, {"key", c.Key},
-		{"client_mount_timeout", seconds(c.Connect)}, {"rados_mon_op_timeout", seconds(c.Limit)},
+		{"keyring", c.Keyring},
+		{"mon_host", c.MonHost},
+		{"key", c.Key},
+		{"client_mount_timeout", seconds(c.Connect)},
+		{"rados_mon_op_timeout", seconds(c.Limit)},
 	} {
 		if o[1] == "" {
 			continue
@@ -128,7 +156,7 @@ func (c Config) apply(to *rados.Conn) error {
 
 // refused is the error of a connection that was not made.
 func refused(err error) error {
-	coded, ok := err.(interface{ ErrorCode() int }) //nolint:errorlint // as librados gave it
+	coded, ok := err.(interface{ ErrorCode() int })
 
 	if !ok {
 		return fmt.Errorf("connect to the cluster: %w", err)

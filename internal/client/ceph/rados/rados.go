@@ -37,21 +37,5 @@ type Config struct {
 	Limit time.Duration
 }
 
-func (c Config) withDefaults() Config {
-	if c.Name == "" {
-		c.Name = "client.admin"
-	}
-
-	if c.Connect <= 0 {
-		c.Connect = DefaultConnect
-	}
-
-	if c.Limit <= 0 {
-		c.Limit = DefaultLimit
-	}
-
-	return c
-}
-
 // conn is what go-ceph's connection is here.
 type conn = commands.RadosBufferCommander
