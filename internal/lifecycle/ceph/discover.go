@@ -56,7 +56,7 @@ func Discover(ctx context.Context, first Host, loc Location, door Door) (Found, 
 	}
 
 	session := NewSession(c)
-	defer session.Close() //nolint:errcheck // it was only read through
+	defer session.Close()
 
 	d := discovery{cluster: api.New(session), first: first, facts: facts, hosts: map[string]*HostSpec{}}
 	d.found.Wanted = Wanted{Name: id.Name, Owner: id.Owner, Dir: loc.Dir}

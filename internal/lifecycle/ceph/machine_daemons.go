@@ -41,7 +41,7 @@ func planMgrs(v *view) mgrPlan {
 			p.surplus = append(p.surplus, m)
 
 			continue
-		case seen && !(f.Made && f.Running):
+		case seen && (!f.Made || !f.Running):
 			p.idle = append(p.idle, m)
 		}
 

@@ -104,7 +104,7 @@ func (v *view) gate() (why string, final bool) {
 	if v.w.Ready.OSDs != "none" {
 		for _, l := range v.slots() {
 			osd, known := v.osdByUUID(l.Slot.UUID)
-			if known && !v.leaves(l.Host, l.Slot) && !(osd.Up && osd.In) {
+			if known && !v.leaves(l.Host, l.Slot) && (!osd.Up || !osd.In) {
 				return fmt.Sprintf("osd.%d on %s is not up and in", osd.ID, l.Host), false
 			}
 		}

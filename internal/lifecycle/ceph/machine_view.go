@@ -144,7 +144,7 @@ func byLetter(ids []string) []string {
 	return ids
 }
 
-// letter is the name of the n-th monitor, n from 1: a … z, aa, ab, …
+// letter is the name of the n-th monitor, n from 1: a to z, then aa, ab and so on.
 func letter(n int) string {
 	name := ""
 

@@ -6,7 +6,6 @@ package ceph
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -333,14 +332,6 @@ func driftRest(v *view) []string {
 	if step := staleFiles(v); step.Do != none {
 		out = append(out, "files on "+hostsOf(step.Placed)+" are not as they should be")
 	}
-
-	return out
-}
-
-// mergeRecords is what two looks know together; the second counts.
-func mergeRecords[K comparable, V any](a, b map[K]V) map[K]V {
-	out := maps.Clone(a)
-	maps.Copy(out, b)
 
 	return out
 }

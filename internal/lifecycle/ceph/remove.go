@@ -168,12 +168,10 @@ func (w *worker) removeOSD(ctx context.Context, c *api.Cluster, seen *Seen, l Le
 		l.Slot.ID = l.OSD.ID
 	}
 
-	h, err := w.on(l.Host)
-	_, answered := (&view{s: seen}).reached(l.Host)
-	here := err == nil && answered
+	h := w.here(seen, l.Host)
 
 	layout := w.layout(seen, l.Host)
-	if here {
+	if h != nil {
 		defer w.mark(l.Host)
 
 		if l.Slot.ID >= 0 {
@@ -189,7 +187,7 @@ func (w *worker) removeOSD(ctx context.Context, c *api.Cluster, seen *Seen, l Le
 		}
 	}
 
-	if !here {
+	if h == nil {
 		w.warn(fmt.Sprintf("osd.%d was removed from the cluster only", l.Slot.ID),
 			fmt.Sprintf("Its host %q does not answer: daemon folder and device there stay as they are.", l.Host))
 

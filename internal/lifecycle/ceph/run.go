@@ -48,7 +48,7 @@ func (r *Run) converge(ctx context.Context, was Record, create bool) Result {
 		seen, err = lifecycle.Drive(ctx, w, seen)
 	}
 
-	return w.finish(ctx, seen, err)
+	return w.finish(seen, err)
 }
 
 // begin looks at everything, brings in packages where that is wanted, and lists all that
@@ -143,7 +143,7 @@ func (w *worker) takeOver(ctx context.Context, seen *Seen) (*Seen, error) {
 }
 
 // finish makes a result of the last look, whatever ended the run.
-func (w *worker) finish(ctx context.Context, seen *Seen, err error) Result {
+func (w *worker) finish(seen *Seen, err error) Result {
 	if seen == nil {
 		seen = &Seen{Record: w.was}
 	}

@@ -159,8 +159,8 @@ func (w *worker) removeMon(ctx context.Context, seen *Seen, p Placed) error {
 		}
 	}
 
-	h, err := w.on(p.Host)
-	if _, seenHost := (&view{s: seen}).reached(p.Host); err != nil || !seenHost {
+	h := w.here(seen, p.Host)
+	if h == nil {
 		w.warn(fmt.Sprintf("%s was removed from the map only", p.Daemon),
 			fmt.Sprintf("Its host %q does not answer. Its store stays there; the cluster does not let it in again.", p.Host))
 
@@ -178,6 +178,18 @@ func (w *worker) removeMon(ctx context.Context, seen *Seen, p Placed) error {
 	}
 
 	return h.Remove(ctx, l, p.Daemon)
+}
+
+// here returns a host that is known and answered; nil where there is none.
+func (w *worker) here(seen *Seen, name string) Host {
+	v := view{w: &w.Wanted, s: seen}
+
+	h, known := v.host(name)
+	if _, answered := v.reached(name); !known || !answered {
+		return nil
+	}
+
+	return h.Host
 }
 
 func (w *worker) dropMon(ctx context.Context, c *api.Cluster, q api.Quorum, p Placed) error {
