@@ -35,6 +35,7 @@ func TestLife_osdsComeAndGo(t *testing.T) {
 	rec = o.removalOfTooMany(t, rec)
 	rec = o.removalOfTwo(t, rec)
 	rec = o.settingsChange(t, rec)
+	rec = o.keyRevoked(t, rec)
 	o.runsFull(t, rec)
 }
 
@@ -244,7 +245,7 @@ func (o *one) settingsChange(t *testing.T, rec ceph.Record) ceph.Record {
 	o.sh(t, "ceph config set osd osd_max_backfills 7; ceph osd set-full-ratio 0.93; ceph osd out "+strings.Fields(o.ids(t))[0])
 
 	seen := must(t, o.run(t).Refresh(t.Context(), rec))
-	drifts(t, seen, "osd_max_backfills", "ratios", "is out")
+	drifts(t, seen, "osd_max_backfills", "ratios", "osd.", " in is not")
 
 	rec = must(t, o.run(t).Update(t.Context(), seen))
 	if option("osd", "osd_max_backfills") != "3" || option("osd", "osd_recovery_max_active") != "4" {
@@ -270,6 +271,29 @@ func (o *one) settingsChange(t *testing.T, rec ceph.Record) ceph.Record {
 	if got := option("osd", "osd_max_backfills"); got != "" || option("osd", "osd_recovery_max_active") != "4" {
 		t.Fatalf("the option is %q", got)
 	}
+
+	return rec
+}
+
+// keyRevoked takes the key of an OSD away: it is not started for ever.
+func (o *one) keyRevoked(t *testing.T, rec ceph.Record) ceph.Record {
+	t.Helper()
+
+	d := "osd." + strings.Fields(o.ids(t))[0]
+	o.sh(t, "ceph auth get "+d+" -o "+o.dir+"/key; ceph auth rm "+d)
+	o.kill(t, d)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+
+	start := time.Now()
+	fails(t, o.run(t).Update(ctx, rec), d)
+	t.Logf("after %s", time.Since(start))
+
+	o.sh(t, "ceph auth import -i "+o.dir+"/key; rm "+o.dir+"/key")
+
+	rec = must(t, o.run(t).Update(t.Context(), rec))
+	o.whole(t, rec, 2)
 
 	return rec
 }

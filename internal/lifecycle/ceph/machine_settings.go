@@ -197,8 +197,10 @@ type Setting struct {
 // String names the setting for people.
 func (s Setting) String() string {
 	switch s.What {
-	case setClass, setIn:
+	case setClass:
 		return fmt.Sprintf("%s %s of osd.%d", s.What, s.Value, s.ID)
+	case setIn:
+		return fmt.Sprintf("osd.%d in", s.ID)
 	case setPlace:
 		return s.What + " of " + s.Name
 	default:

@@ -83,8 +83,10 @@ func TestOpen(t *testing.T) {
 		"each host says why it did not": {
 			anFSID,
 			[]*gate{
-				{name: "root@a:22", err: ceph.ErrUnreachable}, {name: "root@b:22", err: errors.New("on root@b:22: login refused")},
-				{name: "root@c:22", fsid: other}, {name: "root@d:22", fsid: "?"},
+				{name: "root@a:22", err: ceph.ErrUnreachable},
+				{name: "root@b:22", err: errors.New("on root@b:22: login refused")},
+				{name: "root@c:22", fsid: other},
+				{name: "root@d:22", fsid: "?"},
 			},
 			-1,
 			[]string{anFSID, "4 hosts", "\n- root@a:22: the host cannot be reached", "\n- on root@b:22: login refused", "\n- root@c:22: another cluster is there", other, "\n- root@d:22: ", "unreadable"},

@@ -294,8 +294,6 @@ func driftOSDs(v *view) []string {
 			out = append(out, fmt.Sprintf("osd.%d on %s does not run", osd.ID, l.Host))
 		case !osd.Up:
 			out = append(out, fmt.Sprintf("osd.%d on %s is down", osd.ID, l.Host))
-		case !osd.In:
-			out = append(out, fmt.Sprintf("osd.%d on %s is out", osd.ID, l.Host))
 		}
 	}
 

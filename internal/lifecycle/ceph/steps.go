@@ -155,7 +155,7 @@ func (w *worker) on(name string) (Host, error) {
 // anything is made of them: a run that is cut off goes on with the same.
 func (w *worker) makeIdentity(ctx context.Context, seen *Seen) error {
 	id := Identity{
-		Version: 1, Name: w.Name, Owner: w.Owner, FSID: w.Wanted.FSID, First: firstMons(&w.Wanted),
+		Version: 1, Name: w.Name, Owner: w.Owner, FSID: w.FSID, First: firstMons(&w.Wanted),
 		MonSecret: NewKey(w.now()), AdminKey: NewKey(w.now()),
 	}
 
