@@ -208,8 +208,12 @@ func (s Setting) String() string {
 	}
 }
 
+func (v *view) settings() []Setting {
+	return slices.Concat(v.ratios(), v.release(), v.osdSettings(), v.places(), v.dashboard())
+}
+
 func otherSettings(v *view) Step {
-	settings := slices.Concat(v.ratios(), v.release(), v.osdSettings(), v.places(), v.dashboard())
+	settings := v.settings()
 	if len(settings) == 0 {
 		return Step{}
 	}

@@ -294,6 +294,8 @@ func driftOSDs(v *view) []string {
 			out = append(out, fmt.Sprintf("osd.%d on %s does not run", osd.ID, l.Host))
 		case !osd.Up:
 			out = append(out, fmt.Sprintf("osd.%d on %s is down", osd.ID, l.Host))
+		case !osd.In:
+			out = append(out, fmt.Sprintf("osd.%d on %s is out", osd.ID, l.Host))
 		}
 	}
 
@@ -319,8 +321,10 @@ func driftRest(v *view) []string {
 		out = append(out, "module "+m.Name+" is not as configured")
 	}
 
-	if step := otherSettings(v); step.Do != none {
-		out = append(out, strings.TrimPrefix(step.Why, "setting ")+" is not as configured")
+	for _, s := range v.settings() {
+		if s.What != setIn { // told with the OSD
+			out = append(out, s.String()+" is not as configured")
+		}
 	}
 
 	if step := oldPrograms(v); step.Do != none {
