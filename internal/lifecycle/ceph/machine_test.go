@@ -205,7 +205,7 @@ func cases() map[string]machineCase {
 		"no manager is active for long":    {func(sc *scene) { sc.s.Cluster.Mgr.Available, sc.s.Waited = false, 301 }, "fail", "no manager became active"},
 		"an OSD does not run":              {func(sc *scene) { sc.daemon("h3", "osd", "2", stopped) }, "make OSDs", ""},
 		"an OSD is coming":                 {func(sc *scene) { sc.s.Cluster.OSDMap.OSDs[1].Up = false }, "wait", "osd.1"},
-		"an OSD was taken out by hand":     {func(sc *scene) { sc.s.Cluster.OSDMap.OSDs[1].In = false }, "set settings", "osd in"},
+		"an OSD was taken out by hand":     {func(sc *scene) { sc.s.Cluster.OSDMap.OSDs[1].In = false }, "set settings", "osd.1 in"},
 		"an OSD was purged by hand":        {func(sc *scene) { sc.s.Cluster.OSDMap.OSDs[2].UUID = "another"; sc.daemon("h3", "osd", "2", stopped) }, "fail", "purged"},
 		"O-CEPH-11: a device is not named": {func(sc *scene) { sc.w.Storage.Devices = sc.w.Storage.Devices[:2]; sc.choose() }, "rest", ""},
 		"O-CEPH-11: and removal is allowed": {func(sc *scene) {
