@@ -127,6 +127,12 @@ func (w *worker) result(seen *Seen) Result {
 	id := seen.Identity
 	rec.FSID, rec.AdminKey, rec.MonSecret, rec.LastMon = id.FSID, id.AdminKey, id.MonSecret, max(id.LastMon, w.was.LastMon)
 	rec.DashboardPassword = id.Dashboard
+
+	// The key of a cluster that somebody else runs was given to us: it stays on the host.
+	if w.External != nil {
+		rec.AdminKey, rec.MonSecret = "", ""
+	}
+
 	rec.Rejected = seen.Choice.Rejected
 
 	v := newView(&w.Wanted, seen)
