@@ -29,6 +29,7 @@ func TestLife_cutOff(t *testing.T) {
 
 	rec := o.createInPieces(t)
 	o.whole(t, rec, 2)
+	o.onlyMonDies(t, rec)
 
 	o.put(t, "things", "kept")
 	o.wrongDeletes(t, rec)
@@ -115,6 +116,21 @@ ls `+o.wanted.Dir+`/osd | wc -l`)
 	if want := strings.Join([]string{n, "1", n, "1", rec.FSID, n, n}, "\n"); out != want {
 		t.Fatalf("ids, no strays, keys, fsid, records, folders:\n%s\nwanted\n%s", out, want)
 	}
+}
+
+// onlyMonDies: without any monitor nothing is known, and nothing that was known is lost.
+func (o *one) onlyMonDies(t *testing.T, rec ceph.Record) {
+	t.Helper()
+	o.kill(t, "mon.a")
+
+	seen := must(t, o.run(t).Refresh(t.Context(), rec))
+	drifts(t, seen, "mon.a on "+o.name, "no monitor answers")
+
+	if seen.Phase != ceph.PhaseUnavailable || seen.FSID != rec.FSID || len(seen.OSDs) != 2 || seen.MonHost != rec.MonHost {
+		t.Fatalf("without a monitor: %+v", seen)
+	}
+
+	o.whole(t, must(t, o.run(t).Update(t.Context(), seen)), 2)
 }
 
 func (o *one) wrongDeletes(t *testing.T, rec ceph.Record) {

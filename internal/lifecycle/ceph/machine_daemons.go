@@ -30,6 +30,11 @@ func planMgrs(v *view) mgrPlan {
 	used := map[string]int{}
 	taken := map[string]bool{}
 
+	// One on a host that does not answer may run, although the cluster has forgotten it.
+	for id := range v.s.Record.Mgrs {
+		taken[id] = true
+	}
+
 	for _, m := range v.mgrs0() {
 		taken[m.ID] = true
 

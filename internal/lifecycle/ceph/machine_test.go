@@ -189,18 +189,23 @@ type machineCase struct {
 
 func cases() map[string]machineCase {
 	all := map[string]machineCase{
-		"all is as wanted":                 {func(*scene) {}, "rest", ""},
-		"nothing is there":                 {func(sc *scene) { sc.s.Identity, sc.s.Cluster = nil, nil }, "make identity", ""},
-		"a host lost its configuration":    {func(sc *scene) { sc.host("h2", func(h *ceph.HostSeen) { h.ConfSum = "" }) }, "write files", "h2"},
-		"the groups are healthy for once":  {func(sc *scene) { sc.s.Calm = 1 }, "wait", "first look"},
-		"an option is missing":             {func(sc *scene) { sc.w.Config = map[string]map[string]string{"osd": {"osd max backfills": "2"}} }, "set config", ""},
-		"a module is off":                  {func(sc *scene) { sc.w.Mgr.Modules = map[string]ceph.ModuleSpec{"prometheus": {Enabled: true}} }, "set modules", ""},
-		"a ratio differs":                  {func(sc *scene) { sc.w.Storage.NearFull = 0.8 }, "set settings", "ratios"},
-		"health is in error":               {func(sc *scene) { sc.s.Cluster.Status.Health.Status = "HEALTH_ERR" }, "wait", "HEALTH_ERR"},
-		"a group is not healthy":           {func(sc *scene) { sc.s.Cluster.Status.PGs[0].State = "active+undersized" }, "wait", "undersized"},
-		"a manager does not run":           {func(sc *scene) { sc.daemon("h2", "mgr", "b", stopped) }, "make mgrs", "mgr.b on h2"},
-		"there are too many managers":      {func(sc *scene) { sc.w.Mgr.Count = 1 }, "remove mgr", "mgr.b on h2"},
-		"there are too few managers":       {func(sc *scene) { sc.w.Mgr.Count = 3 }, "make mgrs", "mgr.c on h3"},
+		"all is as wanted":                {func(*scene) {}, "rest", ""},
+		"nothing is there":                {func(sc *scene) { sc.s.Identity, sc.s.Cluster = nil, nil }, "make identity", ""},
+		"a host lost its configuration":   {func(sc *scene) { sc.host("h2", func(h *ceph.HostSeen) { h.ConfSum = "" }) }, "write files", "h2"},
+		"the groups are healthy for once": {func(sc *scene) { sc.s.Calm = 1 }, "wait", "first look"},
+		"an option is missing":            {func(sc *scene) { sc.w.Config = map[string]map[string]string{"osd": {"osd max backfills": "2"}} }, "set config", ""},
+		"a module is off":                 {func(sc *scene) { sc.w.Mgr.Modules = map[string]ceph.ModuleSpec{"prometheus": {Enabled: true}} }, "set modules", ""},
+		"a ratio differs":                 {func(sc *scene) { sc.w.Storage.NearFull = 0.8 }, "set settings", "ratios"},
+		"health is in error":              {func(sc *scene) { sc.s.Cluster.Status.Health.Status = "HEALTH_ERR" }, "wait", "HEALTH_ERR"},
+		"a group is not healthy":          {func(sc *scene) { sc.s.Cluster.Status.PGs[0].State = "active+undersized" }, "wait", "undersized"},
+		"a manager does not run":          {func(sc *scene) { sc.daemon("h2", "mgr", "b", stopped) }, "make mgrs", "mgr.b on h2"},
+		"there are too many managers":     {func(sc *scene) { sc.w.Mgr.Count = 1 }, "remove mgr", "mgr.b on h2"},
+		"there are too few managers":      {func(sc *scene) { sc.w.Mgr.Count = 3 }, "make mgrs", "mgr.c on h3"},
+		"a silent host's manager keeps its letter": {func(sc *scene) {
+			sc.s.Record.Mgrs = map[string]ceph.MgrRecord{"a": {Host: "h1"}, "b": {Host: "h2"}}
+			sc.s.Cluster.Mgr.Active, sc.s.Cluster.Mgr.Standbys = "b", nil
+			sc.silent("h1")
+		}, "make mgrs", "mgr.c on h3"},
 		"no manager is active":             {func(sc *scene) { sc.s.Cluster.Mgr.Available = false }, "wait", "active"},
 		"no manager is active for long":    {func(sc *scene) { sc.s.Cluster.Mgr.Available, sc.s.Waited = false, 301 }, "fail", "no manager became active"},
 		"an OSD does not run":              {func(sc *scene) { sc.daemon("h3", "osd", "2", stopped) }, "make OSDs", ""},

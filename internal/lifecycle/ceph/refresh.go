@@ -194,6 +194,13 @@ func (w *worker) fill(rec *Record, seen *Seen, v *view) {
 		}
 	}
 
+	for id, was := range w.was.Mgrs {
+		_, answered := v.reached(was.Host)
+		if _, known := rec.Mgrs[id]; !known && !answered && v.configured(was.Host) {
+			rec.Mgrs[id] = MgrRecord{Host: was.Host} // it may run, and its name must stay its own
+		}
+	}
+
 	rec.OSDs = w.osds(seen, v)
 	rec.Drift = drift(v)
 	rec.Ready = len(rec.Drift) == 0
