@@ -100,7 +100,7 @@ func (m *many) cutOffAtCreation(t *testing.T) ceph.Record {
 	run.Log = func(ctx context.Context, text string) {
 		log(ctx, text)
 
-		if strings.HasPrefix(text, "making or starting") {
+		if strings.Contains(text, "making or starting") {
 			m.hosts.Cut("h3")
 		}
 	}

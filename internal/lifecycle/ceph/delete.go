@@ -5,6 +5,7 @@ package ceph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,27 +135,52 @@ func (w *worker) dependents(ctx context.Context, seen *Seen, how CleanupSpec) er
 	return fmt.Errorf("pools hold data: %s. Nothing was stopped. Remove the pools, or set cleanup.allow_with_data = true and apply before the destroy", strings.Join(full, ", "))
 }
 
-// statsAge is how old the statistics of pools may be: OSDs report every 5 s to the manager, and
-// it every 2 s to the monitors.
-const statsAge = 8 * time.Second
+// statsRhythm is longer than the statistics of pools may be old: OSDs report every 5 s to the
+// manager, and it every 2 s to the monitors. A manager that has just become active knows of no
+// group what it holds until its OSD has reported, and calls every pool empty until then.
+var statsRhythm = waiting.Cadence{First: 8 * time.Second, Factor: 1, Max: 8 * time.Second, Errors: 4}
 
-// fullPools lists pools that hold data of users. One that looks empty is looked at again, once
-// what was written just before has been reported.
+// statsLimit is how long groups may take to be known.
+const statsLimit = time.Minute
+
+// fullPools lists pools that hold data of users. Those that all look empty are looked at again,
+// once what was written just before has been reported.
 func (w *worker) fullPools(ctx context.Context, c *api.Cluster, seen *Seen) ([]string, error) {
 	if !slices.ContainsFunc(seen.Cluster.OSDMap.Pools, func(p api.Pool) bool { return !ownPool(p.Name) }) {
 		return nil, nil
 	}
 
-	full, err := filled(ctx, c)
-	if err != nil || len(full) > 0 {
-		return full, err
-	}
+	limit, cancel := context.WithTimeoutCause(ctx, statsLimit, errors.New("not all placement groups are active"))
+	defer cancel()
 
-	if err := waiting.Sleep(ctx, statsAge); err != nil {
-		return nil, err
-	}
+	var full []string
 
-	return filled(ctx, c)
+	empty := 0
+
+	err := waiting.Until(limit, statsRhythm, func(ctx context.Context) (waiting.Verdict, string, error) {
+		pgs, err := c.PGs(ctx)
+		if err != nil {
+			return waiting.Again, "", waiting.Transient(err)
+		}
+
+		if full, err = filled(ctx, c); err != nil {
+			return waiting.Again, "", waiting.Transient(err)
+		}
+
+		for _, s := range pgs {
+			if s.Count > 0 && !slices.Contains(strings.Split(s.State, "+"), "active") {
+				empty = -1
+			}
+		}
+
+		if empty++; len(full) > 0 || empty == 2 {
+			return waiting.Done, "", nil
+		}
+
+		return waiting.Again, fmt.Sprintf("placement groups are %v", pgs), nil
+	})
+
+	return full, err
 }
 
 func filled(ctx context.Context, c *api.Cluster) ([]string, error) {
