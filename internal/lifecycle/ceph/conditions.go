@@ -60,7 +60,13 @@ func (w *worker) say(kind, status, reason, message string) {
 	w.said = append(w.said, Condition{kind, status, reason, message, w.now()})
 }
 
+// sayReady ends what was said of a deletion, too: one that was cut short, or blocked, is over
+// when somebody wants the cluster.
 func (w *worker) sayReady() {
+	w.mu.Lock()
+	w.said = slices.DeleteFunc(w.said, func(c Condition) bool { return c.Type == PhaseDeleting || c.Type == PhaseBlocked })
+	w.mu.Unlock()
+
 	if w.External != nil {
 		w.say(PhaseConnected, "True", ReasonConnected, messageConnected)
 	} else {

@@ -51,6 +51,13 @@ func (r *Run) Refresh(ctx context.Context, was Record) Result {
 	}
 
 	res := w.result(seen)
+
+	// Whatever ended the last apply or destroy: there is nothing left to do.
+	if res.Record.Ready {
+		w.sayReady()
+		res.Record.Conditions, res.Record.Phase = w.said, phaseOf(w.said)
+	}
+
 	w.remarkDrift(&res)
 
 	return res
@@ -254,7 +261,11 @@ func drift(v *view) []string {
 	var out []string
 
 	if v.w.External != nil {
-		return nil
+		if step := otherCluster(v); step.Do != none {
+			out = append(out, step.Why)
+		}
+
+		return out
 	}
 
 	// The cluster takes a while to notice that a daemon ended: its host knows at once.
