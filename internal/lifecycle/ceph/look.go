@@ -20,6 +20,9 @@ const (
 	// stale is how old the facts of a host may be while only the cluster changes: a daemon that
 	// died is found out that late.
 	stale = 10 * time.Second
+	// For lively after a change a look comes at least this often.
+	lively = time.Minute
+	often  = 700 * time.Millisecond
 )
 
 // worker is one run on one cluster: the machine's hands and eyes.
@@ -67,6 +70,12 @@ func (r *Run) now() time.Time {
 
 // Look implements [lifecycle.Machine].
 func (w *worker) Look(ctx context.Context, seen *Seen, within time.Duration) (*Seen, error) {
+	// A look at the cluster alone is one batch over an open session: soon after a change, when most
+	// things come about, it may be often.
+	if w.now().Sub(w.changed) < lively {
+		within = min(within, often)
+	}
+
 	if err := wait.Sleep(ctx, within); err != nil {
 		return seen, err
 	}

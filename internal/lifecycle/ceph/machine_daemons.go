@@ -118,7 +118,15 @@ func missingMgr(v *view) Step {
 		return Step{}
 	}
 
-	return Step{Do: makeMgrs, Message: "Configuring Ceph Mgr(s)", Why: "starting " + words(all), Placed: all}
+	// A manager loads its modules for seconds: OSDs are made meanwhile.
+	osds := missingOSDs(v)
+	step := Step{Do: makeMgrs, Message: "Configuring Ceph Mgr(s)", Why: "starting " + words(all), Placed: all, OSDs: osds.OSDs}
+
+	if len(osds.OSDs) > 0 {
+		step.Why += ", and " + osds.Why
+	}
+
+	return step
 }
 
 // surplusMgr removes one. A manager on a host that does not answer is not ours to stop now:

@@ -98,7 +98,7 @@ func (w *worker) act(ctx context.Context, seen *Seen, step Step) error {
 	case setConfig:
 		return w.setConfig(ctx, seen, step.Options)
 	case makeMgrs:
-		return w.makeMgrs(ctx, seen, step.Placed)
+		return w.makeDaemons(ctx, seen, step)
 	case removeMgr:
 		return w.removeMgr(ctx, seen, step.Placed[0])
 	case makeOSDs:
@@ -174,13 +174,18 @@ func (w *worker) makeIdentity(ctx context.Context, seen *Seen) error {
 		host = w.Mon.Hosts[0]
 	}
 
-	h, err := w.on(host)
-	if err != nil {
-		return err
+	with := *seen
+	with.Identity = &id
+
+	v := newView(&w.Wanted, &with)
+
+	spec, known := v.host(host)
+	if !known {
+		return fmt.Errorf("nothing says how to reach host %q", host)
 	}
 
-	l := w.Layout(id.FSID, seen.Hosts[host].Facts)
-	if err := h.Write(ctx, l, []File{{Path: l.IdentityFile(), Data: id.encode(), Mode: 0o600}}); err != nil {
+	facts := seen.Hosts[host].Facts
+	if err := spec.Host.Write(ctx, w.Layout(id.FSID, facts), v.filesOf(spec, facts)); err != nil {
 		return err
 	}
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	waiting "github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -20,6 +21,25 @@ func mgrCaps() map[string]string {
 
 // handover is how long a standby may take to become active: mon_mgr_beacon_grace is 30 s.
 const handover = 90 * time.Second
+
+// makeDaemons makes managers and OSDs side by side.
+func (w *worker) makeDaemons(ctx context.Context, seen *Seen, step Step) error {
+	if len(step.OSDs) == 0 {
+		return w.makeMgrs(ctx, seen, step.Placed)
+	}
+
+	kinds := []func() error{
+		func() error { return w.makeMgrs(ctx, seen, step.Placed) },
+		func() error { return w.makeOSDs(ctx, seen, step.OSDs) },
+	}
+
+	// The session is opened once, before both use it.
+	if _, err := w.cluster(ctx, seen); err != nil {
+		return err
+	}
+
+	return remote.Each(ctx, len(kinds), kinds, func(_ context.Context, do func() error) error { return do() })
+}
 
 // makeMgrs makes managers where they are missing and starts all of them. Nothing waits here:
 // they load their modules while OSDs are made.
