@@ -29,6 +29,8 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
 		w := pool.Wanted{Name: "p", Type: pool.Replicated, Size: 2, MinSize: 2, Application: "rbd", Place: pool.Place{Domain: "rack", Class: "ssd"}}
 
 		seen, made, err := pool.Create(t.Context(), c, w)
@@ -52,6 +54,8 @@ func TestCreate_refusedLeavesNothing(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
 		m.refuse["osd pool create"] = &api.Error{Code: -34, Status: "pg_num 999 would be too many"}
 
 		_, made, err := pool.Create(t.Context(), c, pool.Wanted{Name: "p", Place: pool.Place{Domain: "osd"}})
@@ -70,6 +74,8 @@ func TestCreate_failsHalfWay(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
 		m.refuse["osd pool application enable"] = &api.Error{Code: -22, Status: "no such application"}
 
 		seen, made, err := pool.Create(t.Context(), c, pool.Wanted{Name: "p", Application: "x"})
@@ -79,6 +85,8 @@ func TestCreate_failsHalfWay(t *testing.T) {
 	})
 
 	in(t, func(t *testing.T, m *mon, _ *api.Cluster) {
+		t.Helper()
+
 		ctx, cancel := context.WithCancel(t.Context())
 		c := api.New(&stopping{mon: m, at: "osd pool create", cancel: cancel})
 
@@ -111,6 +119,8 @@ func TestCreate_groupsThatNeverComeUp(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, _ *api.Cluster) {
+		t.Helper()
+
 		w := &slowStart{mon: m}
 
 		seen, made, err := pool.Create(t.Context(), api.New(w), pool.Wanted{Name: "p"})
@@ -134,6 +144,8 @@ func TestUpdate_rules(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
 		update := func(name string, place pool.Place) pool.Seen {
 			t.Helper()
 
@@ -183,6 +195,8 @@ func TestUpdate_settings(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
 		p := m.add("p")
 		p.apps = []string{"old"}
 
@@ -222,6 +236,8 @@ func TestUpdate_failureTellsWhatWasReached(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
 		m.add("p")
 		m.refuse["osd pool set-quota"] = &api.Error{Code: -22, Status: "no quota today"}
 
@@ -253,6 +269,8 @@ func TestOptions_arePutBack(t *testing.T) {
 			t.Parallel()
 
 			in(t, func(t *testing.T, m *mon, cl *api.Cluster) {
+				t.Helper()
+
 				m.add("p")
 
 				m.lag = c.lag
@@ -281,6 +299,8 @@ func TestOptions_sizeOne(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
 		if _, _, err := pool.Create(t.Context(), c, pool.Wanted{Name: "p", Size: 1}); err == nil || m.find("p") != nil {
 			t.Errorf("one copy without being asked for: %v", err)
 		}
@@ -296,6 +316,8 @@ func TestOptions_thatCannotBePutBack(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
 		m.add("p")
 		m.refuse["config rm"] = &api.Error{Code: -1, Status: "no"}
 
@@ -326,6 +348,8 @@ func TestDelete(t *testing.T) {
 			t.Parallel()
 
 			in(t, func(t *testing.T, m *mon, cl *api.Cluster) {
+				t.Helper()
+
 				m.add("other").rule = "p_rack"
 				m.add("p").rule = "p"
 				m.rules["p"], m.rules["p_rack"] = ruleOf{"default", "osd", ""}, ruleOf{"default", "rack", ""}
@@ -359,6 +383,8 @@ func TestLook_theNumberCounts(t *testing.T) {
 	t.Parallel()
 
 	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
 		m.add("p").id = 9
 
 		if _, err := pool.Look(t.Context(), c, pool.Which{ID: 4, Name: "p"}); !errors.Is(err, pool.ErrNoPool) || !strings.Contains(err.Error(), "number 9") {
