@@ -36,6 +36,7 @@ func TestLife_osdsComeAndGo(t *testing.T) {
 	rec = o.removalOfTwo(t, rec)
 	rec = o.settingsChange(t, rec)
 	rec = o.keyRevoked(t, rec)
+	rec = o.endsAfterStart(t, rec)
 	o.runsFull(t, rec)
 }
 
@@ -235,17 +236,22 @@ func (o *one) settingsChange(t *testing.T, rec ceph.Record) ceph.Record {
 	rec = must(t, o.run(t).Update(t.Context(), rec))
 	calm(t, must(t, o.run(t).Refresh(t.Context(), rec)))
 
-	tree := o.sh(t, "ceph osd tree; ceph osd dump | grep ratio | sort | tr '\\n' ' '")
-	if option("osd", "osd_max_backfills") != "3" || !strings.Contains(tree, "rack r1") || !strings.Contains(tree, "nvme") ||
+	tree := o.sh(t, "ceph osd find "+strings.Fields(o.ids(t))[0]+" -f json; ceph osd tree; ceph osd dump | grep ratio | sort | tr '\\n' ' '")
+	if option("osd", "osd_max_backfills") != "3" || !strings.Contains(tree, `"rack":"r1","root":"default"`) || !strings.Contains(tree, "nvme") ||
 		!strings.Contains(tree, "backfillfull_ratio 0.8 full_ratio 0.9 nearfull_ratio 0.7") {
 		t.Fatal(tree)
 	}
 
+	// Data is placed where the host is now.
+	if got := o.get(t, "things"); got != "kept" {
+		t.Fatalf("the object is %q", got)
+	}
+
 	// Somebody changes it by hand.
-	o.sh(t, "ceph config set osd osd_max_backfills 7; ceph osd set-full-ratio 0.93; ceph osd out "+strings.Fields(o.ids(t))[0])
+	o.sh(t, "ceph config set osd osd_max_backfills 7; ceph osd set-full-ratio 0.93; ceph osd crush move r1 root=elsewhere; ceph osd out "+strings.Fields(o.ids(t))[0])
 
 	seen := must(t, o.run(t).Refresh(t.Context(), rec))
-	drifts(t, seen, "osd_max_backfills", "ratios", "is out")
+	drifts(t, seen, "osd_max_backfills", "ratios", "is out", "crush location of "+o.name)
 
 	rec = must(t, o.run(t).Update(t.Context(), seen))
 	if option("osd", "osd_max_backfills") != "3" || option("osd", "osd_recovery_max_active") != "4" {
@@ -296,6 +302,29 @@ func (o *one) keyRevoked(t *testing.T, rec ceph.Record) ceph.Record {
 	o.whole(t, rec, 2)
 
 	return rec
+}
+
+// endsAfterStart has an OSD end soon after each start: that is tried a few times only.
+func (o *one) endsAfterStart(t *testing.T, rec ceph.Record) ceph.Record {
+	t.Helper()
+
+	d := "osd." + strings.Fields(o.ids(t))[0]
+	o.kill(t, d)
+
+	plain := o.wanted.Hosts[0].Host
+	o.wanted.Hosts[0].Host = hooked{plain, func(what string) error {
+		if what == "start "+d {
+			return errSkip
+		}
+
+		return nil
+	}}
+
+	fails(t, o.run(t).Update(t.Context(), rec), d+" on "+o.name, "3 times")
+
+	o.wanted.Hosts[0].Host = plain
+
+	return must(t, o.run(t).Update(t.Context(), rec))
 }
 
 // runsFull writes until Ceph takes no more: an apply says so, and ends in time.

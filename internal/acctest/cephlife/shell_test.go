@@ -5,6 +5,7 @@ package cephlife_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -111,6 +112,20 @@ func (h hooked) MakeOSD(ctx context.Context, l ceph.Layout, slot ceph.Slot, id i
 	}
 
 	return h.Host.MakeOSD(ctx, l, slot, id)
+}
+
+// errSkip has something that is to be done not be done, and succeed.
+var errSkip = errors.New("skipped")
+
+func (h hooked) Start(ctx context.Context, l ceph.Layout, d ceph.Daemon, how ceph.StartHow) error {
+	switch err := h.before("start " + d.String()); {
+	case errors.Is(err, errSkip):
+		return nil
+	case err != nil:
+		return err
+	}
+
+	return h.Host.Start(ctx, l, d, how)
 }
 
 func (h hooked) Stop(ctx context.Context, l ceph.Layout, d ceph.Daemon) error {

@@ -293,9 +293,11 @@ func (v *view) places() []Setting {
 			continue
 		}
 
+		place := rooted(h.Place)
+
 		for _, o := range v.s.Cluster.OSDMap.OSDs {
-			if o.Host == crushHost(h.Name) && !within(h.Place, o.Place) {
-				out = append(out, Setting{What: setPlace, Name: crushHost(h.Name), Place: h.Place})
+			if o.Host == crushHost(h.Name) && !within(place, o.Place) {
+				out = append(out, Setting{What: setPlace, Name: crushHost(h.Name), Place: place})
 
 				break
 			}

@@ -323,7 +323,13 @@ func (w *worker) setSetting(ctx context.Context, c *api.Cluster, seen *Seen, s S
 	case setClass:
 		return c.CrushSetClass(ctx, s.ID, s.Value)
 	case setPlace:
-		return c.CrushMove(ctx, s.Name, s.Place)
+		for _, m := range moves(s) {
+			if err := c.CrushMove(ctx, m.Name, m.Place); err != nil {
+				return err
+			}
+		}
+
+		return nil
 	case setIn:
 		return c.OSDIn(ctx, s.ID)
 	case setDashboard:
