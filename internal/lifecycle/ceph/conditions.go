@@ -3,7 +3,10 @@
 
 package ceph
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // The reasons of conditions, with Rook's words.
 const (
@@ -34,7 +37,7 @@ func (w *worker) say(kind, status, reason, message string) {
 	defer w.mu.Unlock()
 
 	if len(message) > maxWords {
-		message = message[:maxWords] + "…"
+		message = strings.ToValidUTF8(message[:maxWords], "") + "…"
 	}
 
 	w.said = slices.DeleteFunc(w.said, func(c Condition) bool {

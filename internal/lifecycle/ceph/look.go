@@ -5,6 +5,7 @@ package ceph
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -20,10 +21,15 @@ const (
 	// stale is how old the facts of a host may be while only the cluster changes: a daemon that
 	// died is found out that late.
 	stale = 10 * time.Second
+	// lookLimit bounds the look at one host: one that hangs is one that does not answer.
+	lookLimit = 40 * time.Second
 	// For lively after a change a look comes at least this often.
 	lively = time.Minute
 	often  = 700 * time.Millisecond
 )
+
+// errSlow says that a host took too long to be looked at.
+var errSlow = errors.New("the host did not tell its state within " + lookLimit.String())
 
 // worker is one run on one cluster: the machine's hands and eyes.
 type worker struct {
@@ -38,6 +44,10 @@ type worker struct {
 	calm    int
 	out     map[string]time.Time // monitors out of quorum, and since when
 
+	last  string // step, and how often it was taken in a row
+	times int
+
+	door     sync.Mutex // of the session
 	mu       sync.Mutex
 	warnings []Remark
 	starts   map[Daemon]int
@@ -153,6 +163,9 @@ func (w *worker) lookHosts(ctx context.Context, seen *Seen, ask Ask) {
 	_ = remote.Each(ctx, atOnce, hosts, func(ctx context.Context, h HostSpec) error {
 		asked := ask
 		asked.Paths = w.pathsOn(h.Name, ask)
+
+		ctx, cancel := context.WithTimeoutCause(ctx, lookLimit, errSlow)
+		defer cancel()
 
 		facts, err := h.Host.Look(ctx, Layout{Name: w.Name, FSID: w.fsid(seen), Dir: w.Dir}, asked)
 

@@ -55,6 +55,9 @@ func monsMade(seen *Seen) bool {
 
 // cluster opens the session at its first need, and again after it broke.
 func (w *worker) cluster(ctx context.Context, seen *Seen) (*api.Cluster, error) {
+	w.door.Lock()
+	defer w.door.Unlock()
+
 	if w.session != nil && !w.session.Lost() {
 		return api.New(w.session), nil
 	}

@@ -90,6 +90,7 @@ func table() []row {
 		{"no quorum", noQuorum},
 		{"not all of the first monitors in quorum", notEstablished},
 		{"a monitor that runs is out of quorum", joiningMon},
+		{"a monitor is on a host that has no store of it, or has a store that the map does not know", lostMon},
 		{"a monitor is missing, or has failed for too long", missingMon},
 		{"a monitor is too many, or was replaced", surplusMon},
 		{"options other than configured", otherOptions},
@@ -97,6 +98,7 @@ func table() []row {
 		{"a manager is too many", surplusMgr},
 		{"an OSD is missing or does not run", missingOSDs},
 		{"no manager is active", noManager},
+		{"options of modules other than configured", moduleOptions},
 		{"modules other than configured", otherModules},
 		{"settings other than configured", otherSettings},
 		{"OSDs are not up yet", comingOSDs},
@@ -206,7 +208,16 @@ func staleFiles(v *view) Step {
 }
 
 func otherOptions(v *view) Step {
-	changes := OptionChanges(v.w, v.s.Cluster.Config)
+	return setOptions(v, func(o OptionChange) bool { return !moduleOption(o.Name) })
+}
+
+// moduleOptions come after the managers: without one the monitors know no option of a module.
+func moduleOptions(v *view) Step {
+	return setOptions(v, func(o OptionChange) bool { return moduleOption(o.Name) })
+}
+
+func setOptions(v *view, take func(OptionChange) bool) Step {
+	changes := slices.DeleteFunc(OptionChanges(v.w, v.s.Cluster.Config), func(o OptionChange) bool { return !take(o) })
 	if len(changes) == 0 {
 		return Step{}
 	}

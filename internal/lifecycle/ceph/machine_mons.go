@@ -40,6 +40,11 @@ func idleMons(v *view) Step {
 	var idle []Placed
 
 	for _, m := range v.mons.all {
+		// With a quorum, one that is to go need not be started for that.
+		if len(v.quorum()) > 0 && slices.Contains(v.mons.surplus, m) {
+			continue
+		}
+
 		if f, ok := v.daemon(m.Host, m.Daemon); ok && f.Made && !f.Running {
 			idle = append(idle, m)
 		}
@@ -224,7 +229,11 @@ func surplusMon(v *view) Step {
 		gone = append(gone, v.mons.surplus...)
 	}
 
-	gone = append(gone, v.strayMons()...)
+	return v.removal(gone)
+}
+
+// removal removes the first of some monitors.
+func (v *view) removal(gone []Placed) Step {
 	if len(gone) == 0 {
 		return Step{}
 	}
@@ -232,6 +241,24 @@ func surplusMon(v *view) Step {
 	m := gone[0]
 
 	return Step{Do: removeMon, Message: "Configuring Ceph Mons", Why: "removing " + m.String() + " on " + m.Host, Placed: []Placed{m}}
+}
+
+// lostMon removes what can never come into quorum: a monitor whose host answers and has no
+// store of it, and a store that the map does not know. The place is free then for a new one.
+func lostMon(v *view) Step {
+	var lost []Placed
+
+	for _, m := range v.mons.all {
+		if _, answers := v.reached(m.Host); !answers || slices.Contains(v.quorum(), m.ID) {
+			continue
+		}
+
+		if f, there := v.daemon(m.Host, m.Daemon); !there || !f.Made && !f.Running {
+			lost = append(lost, m)
+		}
+	}
+
+	return v.removal(append(lost, v.strayMons()...))
 }
 
 // strayMons are stores of ours that the monmap does not know: what an apply left that was cut

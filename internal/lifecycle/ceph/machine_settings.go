@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
@@ -102,48 +101,6 @@ func (w *Wanted) OwnedOptions() map[string][]string {
 	}
 
 	return out
-}
-
-func optionOf(have []api.Option, who, name string) (string, bool) {
-	for _, o := range have {
-		section := o.Section
-		if o.Mask != "" {
-			section += "/" + o.Mask
-		}
-
-		if section == who && conf.Key(o.Name) == name {
-			return o.Value, true
-		}
-	}
-
-	return "", false
-}
-
-// sameValue compares as Ceph stores: numbers by value, truth in all its spellings.
-func sameValue(a, b string) bool {
-	if a == b {
-		return true
-	}
-
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
-
-	if errX == nil && errY == nil {
-		return x == y
-	}
-
-	return truth(a) != "" && truth(a) == truth(b)
-}
-
-func truth(s string) string {
-	switch strings.ToLower(s) {
-	case "true", "yes", "on", "1":
-		return "true"
-	case "false", "no", "off", "0":
-		return "false"
-	default:
-		return ""
-	}
 }
 
 // ModuleChange switches a module of the manager.

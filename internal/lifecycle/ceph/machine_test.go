@@ -221,6 +221,10 @@ func cases() map[string]machineCase {
 		"a host's OSD is down and it is away": {func(sc *scene) { sc.record(); sc.silent("h3"); sc.s.Cluster.OSDMap.OSDs[2].Up = false; sc.choose() }, "fail", "never removed"},
 	}
 
+	for name, c := range optionCases() {
+		all[name] = c
+	}
+
 	for name, c := range monCases() {
 		all[name] = c
 	}
@@ -266,12 +270,62 @@ func monCases() map[string]machineCase {
 		"a store that the map does not know": {func(sc *scene) {
 			sc.host("h2", func(h *ceph.HostSeen) { h.Daemons = append(h.Daemons, made("mon", "x")) })
 		}, "remove mon", "mon.x on h2"},
+		"a host lost the store of its monitor": {func(sc *scene) { sc.record(); sc.unmake("h3", "mon", "c"); sc.out("c") }, "remove mon", "mon.c on h3"},
+		"a stray goes before another comes": {func(sc *scene) {
+			sc.w.Mon.Count, sc.w.Mon.AllowMultiple = 4, true
+			sc.host("h3", func(h *ceph.HostSeen) { h.Daemons = append(h.Daemons, made("mon", "d")) })
+		}, "remove mon", "mon.d on h3"},
+		"one that is to go need not start": {func(sc *scene) {
+			sc.w.Mon.Count, sc.w.Mon.Hosts = 2, []string{"h1", "h2"}
+			sc.daemon("h3", "mon", "c", stopped)
+			sc.out("c")
+		}, "remove mon", "mon.c on h3"},
 		"a failed one is waited for":                {func(sc *scene) { sc.fourth(); sc.out("c"); sc.silent("h3") }, "wait", "failover_timeout"},
 		"a failed one is replaced":                  {func(sc *scene) { sc.fourth(); sc.out("c"); sc.silent("h3"); sc.s.OutFor["c"] = 601 }, "add mon", "mon.d on h4 in the place of mon.c"},
 		"a failed one has no other host":            {func(sc *scene) { sc.record(); sc.out("c"); sc.silent("h3"); sc.s.OutFor["c"] = 601 }, "fail", "there is no other host"},
 		"the monitors that answer are somebody's":   {func(sc *scene) { sc.s.Identity.Established = false; sc.s.Cluster.Status.FSID = "other"; sc.files() }, "fail", "another cluster"},
 		"the first monitors are in quorum together": {func(sc *scene) { sc.s.Identity.Established = false; sc.files() }, "establish", ""},
 	}
+}
+
+// optionCases: stored is what Ceph 16 and 18 were seen to make of what is configured.
+func optionCases() map[string]machineCase {
+	all := map[string]machineCase{
+		"an option of a module without a manager": {func(sc *scene) {
+			sc.w.Config = map[string]map[string]string{"mgr": {"mgr/x/y": "1"}}
+			sc.s.Cluster.Mgr.Available = false
+		}, "wait", "active"},
+		"an option of a module": {func(sc *scene) { sc.w.Config = map[string]map[string]string{"mgr": {"mgr/x/y": "1"}} }, "set config", ""},
+		"a mask in another order": {func(sc *scene) {
+			sc.w.Config = map[string]map[string]string{"osd/class:ssd/host:h1": {"osd_max_backfills": "2"}}
+			sc.s.Cluster.Config = []api.Option{{Section: "osd", Mask: "host:h1/class:ssd", Name: "osd_max_backfills", Value: "2"}}
+		}, "rest", ""},
+	}
+
+	for configured, stored := range map[string]string{
+		"4G": "4294967296", "8GB": "8589934592", "1K": "1000", "1Gi": "1073741824", "1m": "60", "2h": "7200", "5": "5/5", "yes": "true", "07": "7", ".1": "0.100000",
+	} {
+		all["the store has "+stored+" for "+configured] = machineCase{func(sc *scene) {
+			sc.w.Config = map[string]map[string]string{"osd": {"x": configured}}
+			sc.s.Cluster.Config = []api.Option{{Section: "osd", Name: "x", Value: stored}}
+		}, "rest", ""}
+	}
+
+	for configured, stored := range map[string]string{"4G": "4294967297", "1m": "61", "no": "true", "5": "5/1", "abc": "abd", "": "1"} {
+		all["the store has "+stored+" and not "+configured] = machineCase{func(sc *scene) {
+			sc.w.Config = map[string]map[string]string{"osd": {"x": configured}}
+			sc.s.Cluster.Config = []api.Option{{Section: "osd", Name: "x", Value: stored}}
+		}, "set config", ""}
+	}
+
+	return all
+}
+
+// unmake takes a daemon's folder from a host.
+func (sc *scene) unmake(host, kind, id string) {
+	sc.host(host, func(h *ceph.HostSeen) {
+		h.Daemons = slices.DeleteFunc(h.Daemons, func(d ceph.DaemonFacts) bool { return d.Type == kind && d.ID == id })
+	})
 }
 
 func upgradeCases() map[string]machineCase {

@@ -273,7 +273,7 @@ func drift(v *view) []string {
 		switch f, seen := v.daemon(m.Host, m.Daemon); {
 		case seen && f.Made && !f.Running:
 			out = append(out, fmt.Sprintf("%s on %s does not run", m, m.Host))
-		case !slices.Contains(v.quorum(), m.ID):
+		case !slices.Contains(v.quorum(), m.ID) && v.mendable(m):
 			out = append(out, fmt.Sprintf("%s on %s is out of quorum", m, m.Host))
 		}
 	}
@@ -323,11 +323,15 @@ func driftOSDs(v *view) []string {
 		}
 	}
 
-	if why := v.away(); why != "" {
-		out = append(out, why)
-	}
-
 	return out
+}
+
+// mendable reports whether an apply could do something for a monitor that is out of quorum:
+// where its host does not answer, that takes a free one.
+func (v *view) mendable(m Placed) bool {
+	_, answers := v.reached(m.Host)
+
+	return answers || len(v.mons.spare) > 0 || !slices.Contains(v.mons.keep, m)
 }
 
 func driftRest(v *view) []string {

@@ -52,6 +52,10 @@ func (w *worker) Do(ctx context.Context, seen *Seen, step Step) (*Seen, bool, er
 		return seen, false, context.Cause(ctx)
 	}
 
+	if err := w.repeats(step); err != nil {
+		return seen, false, err
+	}
+
 	w.progress(step)
 	w.log(ctx, step.Why)
 
@@ -73,6 +77,29 @@ func (w *worker) Do(ctx context.Context, seen *Seen, step Step) (*Seen, bool, er
 	}
 
 	return after, true, nil
+}
+
+// repeatsAtMost is how often in a row the very same step may be taken.
+const repeatsAtMost = 5
+
+// repeats ends a run that takes the same step again and again: what it does has no effect that
+// a look could see, and it never will.
+func (w *worker) repeats(step Step) error {
+	key := step.Do.String() + ": " + step.Why
+	if key != w.last {
+		w.last, w.times = key, 0
+	}
+
+	if w.times++; w.times <= repeatsAtMost {
+		return nil
+	}
+
+	what := step.Why
+	for _, o := range step.Options {
+		what += fmt.Sprintf("; option %s of %s does not become %q", o.Name, o.Who, o.Value)
+	}
+
+	return &StuckError{Why: fmt.Sprintf("%s: done %d times, and it is still not so", what, repeatsAtMost)}
 }
 
 // passing marks what broke on the way to a host or to the cluster, where what was done is not
@@ -201,8 +228,9 @@ func (w *worker) saveIdentity(ctx context.Context, seen *Seen, change func(*Iden
 	change(&id)
 
 	v := newView(&w.Wanted, seen)
+	keepers := v.keepers()
 
-	return w.each(ctx, v.keepers(), func(ctx context.Context, p Placed) error {
+	err := w.each(ctx, keepers, func(ctx context.Context, p Placed) error {
 		l := w.layout(seen, p.Host)
 
 		h, err := w.on(p.Host)
@@ -214,11 +242,15 @@ func (w *worker) saveIdentity(ctx context.Context, seen *Seen, change func(*Iden
 			return err
 		}
 
-		w.mark(p.Host)
-		seen.Identity = &id
-
 		return nil
 	})
+
+	// Some hosts may have it by now: the next look finds out which, and takes the newer one.
+	if err == nil {
+		seen.Identity = &id
+	}
+
+	return err
 }
 
 func (w *worker) mark(host string) {
