@@ -91,6 +91,11 @@ func (w *worker) removeMgr(ctx context.Context, seen *Seen, p Placed) error {
 		return err
 	}
 
+	// The monitors would list it until its last beacon is too old.
+	if err := c.MgrFail(ctx, p.ID); err != nil && !errors.Is(err, api.ErrNotFound) {
+		return err
+	}
+
 	if err := c.AuthRemove(ctx, p.String()); err != nil {
 		return err
 	}
