@@ -18,6 +18,9 @@ import (
 var (
 	// ErrUnreachable says that the host may be gone: nobody answers.
 	ErrUnreachable = errors.New("the host cannot be reached")
+	// ErrHidden says that who runs the commands may not see the cluster's folder: whether there is a
+	// cluster is not known, so that nobody may take it for none.
+	ErrHidden = errors.New("the folder of the cluster cannot be looked into: log in as root, or set sudo")
 	// ErrForeign says that something on the host belongs to another cluster.
 	ErrForeign = errors.New("it belongs to another cluster")
 	// ErrInUse says that a device holds data, is mounted or is otherwise not free.

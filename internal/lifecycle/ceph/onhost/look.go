@@ -43,7 +43,7 @@ func (h *Host) Look(ctx context.Context, l ceph.Layout, ask ceph.Ask) (ceph.Fact
 
 	f, err := parseLook(out, l)
 	if err != nil {
-		return f, fmt.Errorf("%w (%s on %s)", err, l.IdentityFile(), h.Name())
+		return ceph.Facts{}, fmt.Errorf("%s: %w", h.Name(), err)
 	}
 
 	if ask.Preflight {
@@ -165,16 +165,23 @@ func facts(section []byte) func(yield func(word, rest string) bool) {
 	}
 }
 
-// parseLook reads what the look's script printed. Only an identity that cannot be read is an error.
+// parseLook reads what the look's script printed. An error says that it does not tell whether there is
+// a cluster: the look was cut off, the folder is hidden, or the identity cannot be read.
 func parseLook(out []byte, l ceph.Layout) (ceph.Facts, error) {
 	s := parseSections(out)
 	if _, ok := s["end"]; !ok {
 		return ceph.Facts{}, fmt.Errorf("%w: the look ended early", ErrCommand)
 	}
 
-	id, err := parseIdentity(s["identity"])
+	for word, rest := range facts(s["host"]) {
+		if word == "hidden" {
+			return ceph.Facts{}, fmt.Errorf("%w (%s)", ceph.ErrHidden, words([]byte(rest)))
+		}
+	}
+
+	id, err := parseIdentity(s)
 	if err != nil {
-		return ceph.Facts{}, err
+		return ceph.Facts{}, fmt.Errorf("%w (%s)", err, l.IdentityFile())
 	}
 
 	f := ceph.Facts{Identity: id}
@@ -195,9 +202,10 @@ func parseLook(out []byte, l ceph.Layout) (ceph.Facts, error) {
 	return f, nil
 }
 
-func parseIdentity(section []byte) (*ceph.Identity, error) {
-	section = bytes.TrimSpace(section)
-	if len(section) == 0 {
+// parseIdentity reads the identity. The section is there where the file is, whatever that holds.
+func parseIdentity(s sections) (*ceph.Identity, error) {
+	section, there := s["identity"]
+	if !there {
 		return nil, nil //nolint:nilnil // there is none
 	}
 

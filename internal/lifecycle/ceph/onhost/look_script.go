@@ -37,16 +37,36 @@ exit 0
 // lookHost: who the host is, and the files of the cluster.
 //
 //	hostname h1
+//	hidden <the first folder that who runs this cannot look into>
 //	os Debian GNU/Linux 12 (bookworm)
 //	root|cephuser|systemd
 //	conf|admin <hex SHA-256>
 //	fsid <what ceph.conf says>
 //	set public_network <what ceph.conf says>
 //
-// and a section "identity" with the file as it is.
+// and, where there is such a file or link, a section "identity" with the file as it is.
+//
+// A test for a file says "no" of one that is there behind a closed door. So the doors come first:
+// those above the folder must let us through, it and those below must show what they hold.
 const lookHost = `
 echo '== host'
 echo "hostname $(uname -n)"
+hidden() {
+  [ -z "$door" ] || return 0
+  if [ -L "$1" ] && [ ! -e "$1" ] && [ "$(id -u)" != 0 ]; then door=$1
+  elif [ -d "$1" ]; then [ -x "$1" ] && { [ -z "$2" ] || [ -r "$1" ]; } || door=$1
+  fi
+  [ -z "$door" ] || echo "hidden $door"
+}
+door= a=${dir#/} up=
+while [ -n "$a" ]; do
+  up=$up/${a%%/*}
+  case $a in */*) a=${a#*/}; hidden "$up" ;; *) a=; hidden "$up" reads ;; esac
+done
+for a in "$dir/mon" "$dir/mgr" "$dir/osd" "$dir/mds" "$dir/slots"; do
+  hidden "$a" reads
+  for up in "$a"/*; do hidden "$up" reads; done
+done
 sed -n 's/^PRETTY_NAME=/os /p' /etc/os-release 2>/dev/null | tr -d "\"'"
 [ "$(id -u)" != 0 ] || echo root
 ! id ceph >/dev/null 2>&1 || echo cephuser
@@ -57,9 +77,11 @@ sum conf "$dir/ceph.conf"
 sum admin "$dir/ceph.client.admin.keyring"
 [ ! -f "$dir/ceph.conf" ] || sed -n 's/^[[:space:]]*fsid[[:space:]]*=/fsid /p' "$dir/ceph.conf"
 [ ! -f "$dir/ceph.conf" ] || sed -n 's/^[[:space:]]*\([a-z_]*_network\|osd_crush_chooseleaf_type\|osd_pool_default_[a-z_]*\|ms_bind_msgr1\)[[:space:]]*=[[:space:]]*/set \1 /p' "$dir/ceph.conf"
-echo '== identity'
-if [ -e "$dir/identity.json" ]; then cat "$dir/identity.json" 2>/dev/null || echo unreadable; fi
-echo
+if [ -e "$dir/identity.json" ] || [ -L "$dir/identity.json" ]; then
+  echo '== identity'
+  cat "$dir/identity.json" 2>/dev/null || echo unreadable
+  echo
+fi
 `
 
 // lookDaemons: folders and processes of daemons.

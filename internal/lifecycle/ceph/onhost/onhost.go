@@ -56,13 +56,10 @@ func (h *Host) run(ctx context.Context, cmd remote.Command) (remote.Result, erro
 	return res, nil
 }
 
-// failed is the error of a command that ran and did not work.
+// failed is the error of a command that ran and did not work. It never quotes standard output: that
+// of a look holds secrets, and a look may be killed at any time.
 func (h *Host) failed(what string, res remote.Result) error {
 	said := words(res.Stderr)
-	if said == "" {
-		said = words(res.Stdout)
-	}
-
 	if said == "" {
 		said = "it said nothing"
 	}
