@@ -63,6 +63,7 @@ var sameCases = map[string]sameCase{
 	"a parameter is missing":       {cmd: `{"prefix":"config set","who":"osd"}`, code: -22, lax: true},
 	"a word of the wrong type":     {cmd: `{"prefix":"osd find","id":"x"}`, code: -22, lax: true},
 	"busy":                         {cmd: `{"prefix":"osd purge","id":0,"yes_i_really_mean_it":true}`, mgr: true, code: -16, words: "osd.0 is not `down`"},
+	"an OSD's place":               {cmd: `{"prefix":"osd crush set","id":1,"weight":0.01,"args":["root=default","host=elsewhere"]}`, words: "set item id 1 name 'osd.1' weight 0.01 at location {host=elsewhere,root=default}", lax: true},
 	"an option with a class":       {cmd: `{"prefix":"config set","who":"osd/class:hdd","name":"osd_max_backfills","value":"2"}`},
 	"capabilities with commas":     {cmd: `{"prefix":"auth get-or-create","entity":"client.c","caps":["mon","allow r, allow command \"osd ls\"","osd","allow rw pool=a, allow r pool=b"],"format":"json"}`, out: `"client.c"`},
 	"capabilities without":         {cmd: `{"prefix":"auth get-or-create","entity":"client.d","caps":["mon","profile osd","mgr","allow r"],"format":"json"}`, out: `"client.d"`},

@@ -25,6 +25,17 @@ type line struct {
 // formats are what the tool takes for --format; with another it explains its usage.
 var formats = []string{"json", "json-pretty", "xml", "xml-pretty", "plain", "yaml"}
 
+// places are the parameters of commands whose name is that of another command, too, or its
+// beginning. The tool tries both, and takes a name that one of them lacks for a mistake (16.2.15: all
+// others of its 500 commands are well), so that they are given by place.
+var places = map[string][]string{
+	"osd crush set": {"id", "weight", "args"},
+	"osd blocklist": {"blocklistop", "addr", "expire"},
+	"osd blacklist": {"blacklistop", "addr", "expire"},
+	"orch":          {"action", "service_name"},
+	"orch daemon":   {"action", "name"},
+}
+
 // parse makes arguments of a JSON command. The tool takes every parameter by its name, in two
 // words; a list is a name that is said again. That it is a list is not seen otherwise, so that a
 // list of one needs no care.
@@ -40,8 +51,9 @@ func parse(cmd []byte) (line, error) {
 	l := line{cmd: cmd}
 
 	var (
-		named []string
-		last  []string
+		named  []string
+		last   []string
+		placed = place(fields)
 	)
 
 	for _, f := range fields {
@@ -60,6 +72,10 @@ func parse(cmd []byte) (line, error) {
 				err = errors.New("a target")
 			}
 		default:
+			if slices.Contains(placed, f.name) {
+				continue
+			}
+
 			named, last, err = f.add(named, last)
 		}
 
@@ -72,9 +88,26 @@ func parse(cmd []byte) (line, error) {
 		return line{}, fmt.Errorf("%w: a command without a prefix", api.ErrInvalid)
 	}
 
+	for _, name := range placed {
+		if i := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); i >= 0 {
+			l.words = append(l.words, fields[i].texts()...)
+		}
+	}
+
 	l.words = append(append(l.words, named...), last...)
 
 	return l, nil
+}
+
+// place returns the parameters of a command that are given by place, if it is one of those.
+func place(fields []field) []string {
+	for _, f := range fields {
+		if f.name == "prefix" && len(fields) > 1 {
+			return places[strings.Join(strings.Fields(text(f.value)), " ")]
+		}
+	}
+
+	return nil
 }
 
 // field is one field of a JSON object.
@@ -112,22 +145,41 @@ func object(cmd []byte) ([]field, error) {
 	return fields, nil
 }
 
+// values are those of a list, or the one that there is.
+func (f field) values() (all []json.RawMessage, list bool) {
+	if json.Unmarshal(f.value, &all) != nil || all == nil {
+		return []json.RawMessage{f.value}, false
+	}
+
+	return all, true
+}
+
+// texts are the values as words.
+func (f field) texts() []string {
+	all, _ := f.values()
+	words := make([]string, len(all))
+
+	for i, v := range all {
+		words[i] = text(v)
+	}
+
+	return words
+}
+
+// isConsent tells whether a word is one that older releases want instead of a flag. The tool takes
+// it as it stands.
+func isConsent(word string) bool { return strings.HasPrefix(word, "--yes-i-really-") }
+
 // add appends the field to the words: named ones, and those that come last.
 func (f field) add(named, last []string) ([]string, []string, error) {
-	var list []json.RawMessage
+	list, isList := f.values()
 
-	if json.Unmarshal(f.value, &list) != nil {
-		list = []json.RawMessage{f.value}
-	} else if slices.ContainsFunc(list, func(v json.RawMessage) bool { return strings.Contains(text(v), ",") }) {
+	if isList && slices.ContainsFunc(list, func(v json.RawMessage) bool { return strings.Contains(text(v), ",") }) {
 		if last != nil {
 			return nil, nil, errors.New("a second list with commas")
 		}
 
-		for _, v := range list {
-			last = append(last, text(v))
-		}
-
-		return named, last, nil
+		return named, f.texts(), nil
 	}
 
 	for _, v := range list {
@@ -135,6 +187,8 @@ func (f field) add(named, last []string) ([]string, []string, error) {
 		case len(v) > 0 && (v[0] == '{' || v[0] == '['):
 			return nil, nil, errors.New("an object")
 		case string(v) == "null":
+		case isConsent(s) && f.name != "val" && f.name != "value":
+			named = append(named, s)
 		case string(v) == "true", string(v) == "false":
 			// A flag in two words would not be taken for one.
 			named = append(named, "--"+f.name+"="+s)
