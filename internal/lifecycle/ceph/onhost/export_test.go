@@ -10,4 +10,5 @@ var ParseLook = parseLook
 var Scripts = map[string]string{
 	"look": scriptLook, "clock": scriptClock, "write": scriptWrite, "mkmon": scriptMakeMon, "make": scriptMakeDaemon,
 	"start": scriptStart, "stop": scriptStop, "remove": scriptRemove, "erase": scriptErase, "install": scriptInstall,
+	"discard": scriptDiscard,
 }

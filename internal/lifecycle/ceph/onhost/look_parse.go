@@ -18,6 +18,10 @@ import (
 // daemonID is what the id of a daemon looks like: it becomes a name of files and of units.
 var daemonID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
+// folderName is what the name of a folder looks like that others gave to a daemon of theirs. The look
+// prints no other: a blank in it would make it the name of another one.
+var folderName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+
 var daemonTypes = []string{ceph.RoleMon, ceph.RoleMgr, ceph.RoleOSD, ceph.RoleMDS}
 
 // ours tells what on a host belongs to the cluster.
@@ -144,7 +148,7 @@ func anyDaemon(s string) (d ceph.Daemon, rest string, ok bool) {
 	d.Type, s, _ = strings.Cut(s, " ")
 	d.ID, rest, _ = strings.Cut(s, " ")
 
-	return d, strings.TrimSpace(rest), slices.Contains(daemonTypes, d.Type) && d.ID != ""
+	return d, strings.TrimSpace(rest), slices.Contains(daemonTypes, d.Type) && folderName.MatchString(d.ID)
 }
 
 func (o ours) leftover(d ceph.Daemon, fsid string) ceph.Leftover {

@@ -103,6 +103,7 @@ for type in mon mgr osd mds; do
   for d in "$dir/$type"/*; do
     [ -d "$d" ] || continue
     id=${d##*/}
+    case $id in [!A-Za-z0-9_]*|*[!A-Za-z0-9._-]*) continue ;; esac
     case $type in
       mon) f=; [ ! -e "$dir/mon/.making-$id" ] || read -r f x <"$dir/mon/.making-$id"
         if [ -n "$f" ]; then echo "cephfsid mon $id $f"; continue; fi

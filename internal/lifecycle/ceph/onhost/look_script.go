@@ -91,6 +91,8 @@ fi
 //	unit mon a on|off
 //	say mon a <a line of its last words>
 //
+// Folders of other names than daemons have are nobody's, and are not printed.
+//
 // A process counts by its command line, never by a file with its number: those lie. One in
 // another process namespace is not of this host's cluster, nor one that sees another folder
 // under our name: below another root.
@@ -103,6 +105,7 @@ for type in mon mgr osd mds; do
   for d in "$dir/$type"/*; do
     [ -d "$d" ] || continue
     id=${d##*/}
+    case $id in [!A-Za-z0-9_]*|*[!A-Za-z0-9._-]*) continue ;; esac
     mark=-
     if [ -e "$d/done" ]; then mark=; read -r mark x <"$d/done"; mark=${mark:-?}; fi
     echo "folder $type $id $mark"
@@ -148,6 +151,7 @@ EOF
     ns=$(readlink "$p/ns/pid" 2>/dev/null)
     [ -z "$ns" ] || [ "$ns" = "$here" ] || continue
     [ ! -e "$p/root/." ] || [ "$p/root/." -ef /proc/self/root/. ] || [ "$p/root$dir/." -ef "$dir/." ] || continue
+    case $id in *[!A-Za-z0-9._-]*) id=? ;; esac
     read -r stat <"$p/stat" || continue
     case ${stat##*) } in Z*|X*) continue ;; esac
     age=new

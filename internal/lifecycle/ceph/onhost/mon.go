@@ -23,6 +23,7 @@ const (
 	saysRuns    = 65 // a daemon runs that must not
 	saysDied    = 66 // a daemon ended at once
 	saysLeft    = 67 // something is left that must go first
+	saysOurs    = 68 // something was taken for another cluster's, and is ours
 )
 
 const (
@@ -186,6 +187,10 @@ func (h *Host) do(ctx context.Context, cmd remote.Command) error {
 		return fmt.Errorf("%w: on %s: %s", ceph.ErrDied, h.Name(), words(append(res.Stdout, res.Stderr...)))
 	case saysLeft:
 		return fmt.Errorf("%w on %s: %s", ErrLeft, h.Name(), said)
+	case saysOurs:
+		return fmt.Errorf("%w: on %s: %s", ErrOurs, h.Name(), said)
+	case exitTheirs:
+		return fmt.Errorf("%w: on %s: %s", ceph.ErrForeign, h.Name(), words(res.Stderr))
 	case exitAbsent:
 		return fmt.Errorf("%w: on %s: %s", ceph.ErrGone, h.Name(), words(res.Stderr))
 	case exitTaken:

@@ -58,17 +58,17 @@ func (h *Host) Remove(ctx context.Context, l ceph.Layout, d ceph.Daemon) error {
 const scriptErase = `# metal3: ceph-erase
 dir=$1 fsid=$2
 PATH=$PATH:/usr/sbin:/sbin
-` + shellForeign + findProcesses + `
+` + shellForeign + shFSID + findProcesses + `
 if [ -L "$dir" ]; then echo "$dir is a link" >&2; exit 1; fi
 [ -d "$dir" ] || { echo gone; exit 0; }
 proof=
 if [ -e "$dir/identity.json" ]; then
-  f=$(tr -d '\n' <"$dir/identity.json" | sed -n 's/.*"fsid"[[:space:]]*:[[:space:]]*"\([^"]*\)".*/\1/p')
+  f=$(identity_fsid "$dir/identity.json")
   [ "$f" = "$fsid" ] || foreign "$dir/identity.json" "$f"
   proof=1
 fi
 if [ -e "$dir/ceph.conf" ]; then
-  f=$(sed -n 's/^[[:space:]]*fsid[[:space:]]*=[[:space:]]*//p' "$dir/ceph.conf" | head -n 1 | tr -d '\r"')
+  f=$(conf_fsid "$dir/ceph.conf")
   [ "$f" = "$fsid" ] || foreign "$dir/ceph.conf" "$f"
   proof=1
 fi
