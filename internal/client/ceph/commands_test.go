@@ -60,6 +60,10 @@ func tells() map[string]struct {
 			mon(`{"ids":["3"],"prefix":"osd crush rm-device-class"}`, `{"class":"ssd","ids":["3"],"prefix":"osd crush set-device-class"}`),
 		},
 		"CrushSetClass none": {func(x context.Context, c *c) error { return c.CrushSetClass(x, 3, "") }, mon(`{"ids":["3"],"prefix":"osd crush rm-device-class"}`)},
+		"CrushAddBucket": {
+			func(x context.Context, c *c) error { return c.CrushAddBucket(x, "r1", "rack") },
+			mon(`{"name":"r1","prefix":"osd crush add-bucket","type":"rack"}`),
+		},
 		"CrushMove": {func(x context.Context, c *c) error {
 			return c.CrushMove(x, "h1", map[string]string{"root": "default", "rack": "r1"})
 		}, mon(`{"args":["rack=r1","root=default"],"name":"h1","prefix":"osd crush move"}`)},

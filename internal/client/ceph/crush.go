@@ -28,15 +28,21 @@ func (c *Cluster) CrushSetClass(ctx context.Context, id int, class string) error
 	return c.tell(ctx, command{"prefix": "osd crush set-device-class", "class": class, "ids": ids})
 }
 
-// CrushMove moves a host in the CRUSH tree, below buckets that are made where they are missing:
+// CrushAddBucket makes a bucket without a place in the CRUSH tree: it stands for itself until it
+// is moved. One of that name that is there stays where and what it is, and is no error.
+func (c *Cluster) CrushAddBucket(ctx context.Context, name, kind string) error {
+	return except(c.tell(ctx, command{"prefix": "osd crush add-bucket", "name": name, "type": kind}), ErrExists)
+}
+
+// CrushMove moves a bucket, such as a host, in the CRUSH tree, below buckets that are made where they are missing:
 // type and name, such as root: default and rack: r1.
-func (c *Cluster) CrushMove(ctx context.Context, host string, place map[string]string) error {
+func (c *Cluster) CrushMove(ctx context.Context, name string, place map[string]string) error {
 	args := make([]string, 0, len(place))
 	for _, kind := range slices.Sorted(maps.Keys(place)) {
 		args = append(args, kind+"="+place[kind])
 	}
 
-	return c.tell(ctx, command{"prefix": "osd crush move", "name": host, "args": args})
+	return c.tell(ctx, command{"prefix": "osd crush move", "name": name, "args": args})
 }
 
 // CrushReweight sets the CRUSH weight of an OSD, in TiB.

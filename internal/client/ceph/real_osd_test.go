@@ -94,11 +94,15 @@ func (r *realCluster) crush() {
 
 	r.do("class", r.CrushSetClass(ctx, 0, "x-"+r.way))
 	r.do("move", r.CrushMove(ctx, host, map[string]string{"root": "default", "rack": "r-" + r.way}))
+	r.do("bucket", r.CrushAddBucket(ctx, "dc-"+r.way, "datacenter"))
+	r.do("bucket again", r.CrushAddBucket(ctx, "dc-"+r.way, "datacenter"))
+	r.do("move a bucket", r.CrushMove(ctx, "dc-"+r.way, map[string]string{"root": "default"}))
+	r.do("move a rack", r.CrushMove(ctx, "r-"+r.way, map[string]string{"datacenter": "dc-" + r.way}))
 	r.do("weigh", r.CrushReweight(ctx, 0, 1))
 	r.do("noout", r.OSDSetGroup(ctx, "noout", host))
 
 	m, err = r.OSDMap(ctx)
-	if o := m.OSDs[0]; err != nil || o.Class != "x-"+r.way || o.Place["rack"] != "r-"+r.way || o.Weight != 1 || len(m.NoOutHosts) != 1 {
+	if o := m.OSDs[0]; err != nil || o.Class != "x-"+r.way || o.Place["rack"] != "r-"+r.way || o.Place["datacenter"] != "dc-"+r.way || o.Place["root"] != "default" || o.Weight != 1 || len(m.NoOutHosts) != 1 {
 		r.Errorf("%+v, %v, %v", o, m.NoOutHosts, err)
 	}
 
