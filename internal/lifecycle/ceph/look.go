@@ -122,7 +122,21 @@ func (w *worker) ask(all bool) Ask {
 	return ask
 }
 
+// look looks at hosts and cluster. One that is cut off shows nothing: what was seen before stays.
 func (w *worker) look(ctx context.Context, before *Seen, ask Ask) (*Seen, error) {
+	seen, err := w.lookOn(ctx, before, ask)
+	if ctx.Err() == nil {
+		return seen, err
+	}
+
+	if before != nil {
+		seen = before
+	}
+
+	return seen, context.Cause(ctx)
+}
+
+func (w *worker) lookOn(ctx context.Context, before *Seen, ask Ask) (*Seen, error) {
 	seen := &Seen{Hosts: map[string]HostSeen{}, Record: w.was}
 	if before != nil {
 		maps.Copy(seen.Hosts, before.Hosts)
