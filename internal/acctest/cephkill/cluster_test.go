@@ -151,6 +151,7 @@ func (c *cluster) identity() string {
 }
 
 // daemons are the daemons that have come to run, as their pid files name them: "mon.a": 4711.
+// One that starts is the child of who started it, and ends with that.
 func (c *cluster) daemons() map[string]int {
 	all := map[string]int{}
 	running := acctest.CephDaemons(c.base)
@@ -160,12 +161,30 @@ func (c *cluster) daemons() map[string]int {
 		content, _ := os.ReadFile(file) // it may be gone by now
 
 		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
-		if _, ok := running[pid]; err == nil && ok {
+		_, runs := running[pid]
+		_, starts := running[parent(pid)]
+
+		if err == nil && runs && !starts {
 			all[strings.TrimSuffix(filepath.Base(file), ".pid")] = pid
 		}
 	}
 
 	return all
+}
+
+// parent is the parent of a process; 0 where it has ended.
+func parent(pid int) int {
+	content, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+
+	// pid (comm) state ppid …
+	_, rest, _ := strings.Cut(string(content), ") ")
+	if fields := strings.Fields(rest); len(fields) > 1 {
+		n, _ := strconv.Atoi(fields[1])
+
+		return n
+	}
+
+	return 0
 }
 
 // runs is how many daemons of a kind run.

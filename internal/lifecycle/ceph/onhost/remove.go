@@ -54,7 +54,8 @@ func (h *Host) Remove(ctx context.Context, l ceph.Layout, d ceph.Daemon) error {
 // scriptErase deletes what a cluster keeps below its folder, and then the folder if nothing else
 // is in it. Before anything goes, all that could be another cluster's is looked at: identity,
 // configuration, the folder of each daemon. Identity and configuration go last, so that a second
-// try knows what the first one left. Only names that we make are deleted.
+// try knows what the first one left. Folders of daemons leave their place at once and as a whole:
+// one that is half deleted has lost the proof that it is ours. Only names that we make are deleted.
 const scriptErase = `# metal3: ceph-erase
 dir=$1 fsid=$2
 PATH=$PATH:/usr/sbin:/sbin
@@ -106,9 +107,11 @@ for f in /etc/systemd/system/metal3-ceph-"$fsid"-*.service; do
   rm -f "$f" && reload=1
 done
 [ -z "$reload" ] || systemctl daemon-reload
-for e in osd mds mgr mon slots run log crash tmp ceph.client.admin.keyring; do
-  rm -rf "${dir:?}/$e" || exit 1
+for e in osd mds mgr mon slots run log crash; do
+  [ -e "$dir/$e" ] || [ -L "$dir/$e" ] || continue
+  mkdir -p "$dir/tmp" && at=$(mktemp -d "$dir/tmp/gone.XXXXXX") && mv "$dir/$e" "$at/" || rm -rf "${dir:?}/$e" || exit 1
 done
+rm -rf "${dir:?}/tmp" "$dir/ceph.client.admin.keyring" || exit 1
 rm -f "$dir"/.new.?????? "$dir/ceph.conf" && rm -f "$dir/identity.json" || exit 1
 rmdir "$dir" 2>/dev/null
 echo erased
