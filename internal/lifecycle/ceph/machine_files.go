@@ -41,20 +41,19 @@ func (v *view) filesOf(h HostSpec, have Facts) []File {
 	l := v.w.Layout(id.FSID, have)
 	settled := !id.Established || v.s.Cluster != nil
 
+	keeps := v.keeps(h.Name)
+
+	// The identity comes first: without it nothing proves that what was written is ours.
+	if keeps && (have.Identity == nil || !have.Identity.equal(*id)) {
+		out = append(out, File{Path: l.IdentityFile(), Data: id.encode(), Mode: 0o600})
+	}
+
 	if text := v.conf(h); have.ConfSum == "" || settled && have.ConfSum != sum(text) {
 		out = append(out, File{Path: l.Conf(), Data: text, Mode: 0o644})
 	}
 
-	if !v.keeps(h.Name) {
-		return out
-	}
-
-	if keyring := v.w.keyring(id.AdminKey); have.AdminSum != sum(keyring) {
+	if keyring := v.w.keyring(id.AdminKey); keeps && have.AdminSum != sum(keyring) {
 		out = append(out, File{Path: l.AdminKeyring(), Data: keyring, Mode: 0o600})
-	}
-
-	if have.Identity == nil || !have.Identity.equal(*id) {
-		out = append(out, File{Path: l.IdentityFile(), Data: id.encode(), Mode: 0o600})
 	}
 
 	return out
