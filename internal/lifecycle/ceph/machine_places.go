@@ -3,7 +3,13 @@
 
 package ceph
 
-import "maps"
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+)
 
 // bucketTypes are the kinds of places in the CRUSH map, from the inside out.
 var bucketTypes = []string{"chassis", "rack", "row", "pdu", "pod", "room", "datacenter", "zone", "region", bucketRoot}
@@ -24,24 +30,76 @@ func rooted(place map[string]string) map[string]string {
 	return out
 }
 
-// moves are the steps that bring a host to its place: the host first, which makes what is not
-// there yet, then what was there in another place.
-func moves(s Setting) []Setting {
-	out := []Setting{s}
+// crushMove makes a bucket, where a kind is given and there is none, and moves it.
+type crushMove struct {
+	kind, name string
+	below      map[string]string
+}
 
-	for i, kind := range bucketTypes {
-		above := map[string]string{}
+// moves are what brings a host to its place: from the root down, so that no bucket that holds data
+// ever stands outside of it. A bucket that has its place in the map already is left alone: people may
+// have put it below others that nothing here names.
+func moves(s Setting, osds []api.OSD) []crushMove {
+	var (
+		out   []crushMove
+		above = map[string]string{} // the bucket that is next, from the inside out
+		outer = map[string]string{} // all that a bucket is to stand in
+	)
 
-		for _, outer := range bucketTypes[i+1:] {
-			if name := s.Place[outer]; name != "" {
-				above[outer] = name
-			}
+	for _, kind := range slices.Backward(bucketTypes) {
+		name := s.Place[kind]
+		if name == "" {
+			continue
 		}
 
-		if name := s.Place[kind]; name != "" && len(above) > 0 {
-			out = append(out, Setting{What: setPlace, Name: name, Place: above})
+		if !stands(kind, name, outer, osds) {
+			out = append(out, crushMove{kind, name, maps.Clone(above)})
+		}
+
+		clear(above)
+		above[kind], outer[kind] = name, name
+	}
+
+	return append(out, crushMove{name: s.Name, below: above})
+}
+
+// stands reports whether the map shows a bucket where it should be.
+func stands(kind, name string, outer map[string]string, osds []api.OSD) bool {
+	return slices.ContainsFunc(osds, func(o api.OSD) bool { return o.Place[kind] == name && within(outer, o.Place) })
+}
+
+// places compares where hosts stand in the CRUSH map with their crush_location.
+func (v *view) places() []Setting {
+	var out []Setting
+
+	for _, h := range v.w.Hosts {
+		if len(h.Place) == 0 {
+			continue
+		}
+
+		place := rooted(h.Place)
+
+		for _, o := range v.s.Cluster.OSDMap.OSDs {
+			if o.Host == crushHost(h.Name) && !within(place, o.Place) {
+				out = append(out, Setting{What: setPlace, Name: crushHost(h.Name), Place: place})
+
+				break
+			}
 		}
 	}
 
 	return out
 }
+
+func within(want, have map[string]string) bool {
+	for kind, name := range want {
+		if have[kind] != name {
+			return false
+		}
+	}
+
+	return true
+}
+
+// crushHost is a host's name in the CRUSH map: without dots, as Rook has it.
+func crushHost(name string) string { return strings.ReplaceAll(name, ".", "-") }

@@ -240,39 +240,3 @@ func (v *view) osdSettings() []Setting {
 
 	return out
 }
-
-// places compares where hosts stand in the CRUSH map with their crush_location.
-func (v *view) places() []Setting {
-	var out []Setting
-
-	for _, h := range v.w.Hosts {
-		if len(h.Place) == 0 {
-			continue
-		}
-
-		place := rooted(h.Place)
-
-		for _, o := range v.s.Cluster.OSDMap.OSDs {
-			if o.Host == crushHost(h.Name) && !within(place, o.Place) {
-				out = append(out, Setting{What: setPlace, Name: crushHost(h.Name), Place: place})
-
-				break
-			}
-		}
-	}
-
-	return out
-}
-
-func within(want, have map[string]string) bool {
-	for kind, name := range want {
-		if have[kind] != name {
-			return false
-		}
-	}
-
-	return true
-}
-
-// crushHost is a host's name in the CRUSH map: without dots, as Rook has it.
-func crushHost(name string) string { return strings.ReplaceAll(name, ".", "-") }

@@ -355,13 +355,7 @@ func (w *worker) setSetting(ctx context.Context, c *api.Cluster, seen *Seen, s S
 	case setClass:
 		return c.CrushSetClass(ctx, s.ID, s.Value)
 	case setPlace:
-		for _, m := range moves(s) {
-			if err := c.CrushMove(ctx, m.Name, m.Place); err != nil {
-				return err
-			}
-		}
-
-		return nil
+		return placeHost(ctx, c, s, seen.Cluster.OSDMap.OSDs)
 	case setIn:
 		return c.OSDIn(ctx, s.ID)
 	case setDashboard:
