@@ -61,15 +61,25 @@ func (h *Host) Forget(ctx context.Context, l ceph.Layout, slot ceph.Slot) error 
 		return err
 	}
 
-	_, err := h.script(ctx, remote.Command{Script: scriptForget, Params: []string{l.Dir, slot.Key}})
+	err := h.onDevice(ctx, remote.Command{Script: scriptForget, Params: []string{l.Dir, slot.Key, slot.UUID}})
+	if err != nil {
+		return fmt.Errorf("forgetting %s on %s: %w", slot.Path, h.Name(), err)
+	}
 
-	return err
+	return nil
 }
 
-// scriptForget deletes the record $2 of the cluster in the folder $1. The record itself goes first:
-// a folder without one is none.
+// scriptForget deletes the record $2 of the cluster in the folder $1, unless it is not of the uuid $3 by
+// now: with it would go the key of an encrypted device. The record itself goes first: a folder
+// without one is none.
 const scriptForget = `# metal3: ceph-forget
-rm -f "$1/slots/$2/slot.json" && rm -rf "${1:?}/slots/${2:?}"
+` + shSlot + shSay + `
+rec=$1/slots/$2/slot.json
+if [ -e "$rec" ] || [ -L "$rec" ]; then
+  load "$rec"
+  [ -n "$uuid" ] && [ "$uuid" = "$3" ] || die 91 "$rec is the record of another OSD, with the uuid ${uuid:-that cannot be read}"
+fi
+rm -f "$rec" && rm -rf "${1:?}/slots/${2:?}"
 `
 
 // checkSlot refuses a record whose folder would be another one.

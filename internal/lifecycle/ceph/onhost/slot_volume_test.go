@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/onhost"
 )
 
@@ -188,5 +189,42 @@ func TestEncrypt(t *testing.T) {
 
 	if code, words := f.run(t, "wipe", "", filepath.Join(f.dir, "c"), "F", "k", "u-1", "quick", "1"); code != 91 {
 		t.Errorf("somebody's header is wiped: %d %s", code, words)
+	}
+}
+
+func TestForget(t *testing.T) {
+	t.Parallel()
+
+	record := func(uuid string) string {
+		return "{\n \"key\": \"k\",\n \"uuid\": \"" + uuid + "\",\n \"path\": \"/dev/x\"\n}\n"
+	}
+
+	for name, tc := range map[string]struct {
+		holds string // -: there is no record
+		gone  bool
+	}{
+		"the record that is meant":          {record("u-1"), true},
+		"the record of another OSD":         {record("u-2"), false},
+		"a record that cannot be read":      {"", false},
+		"a folder that its record has left": {"-", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			l := folder(t)
+			key := filepath.Join(l.Slots(), "k", "luks")
+			put(t, key, "KEY")
+
+			if tc.holds != "-" {
+				put(t, filepath.Join(l.Slots(), "k", "slot.json"), tc.holds)
+			}
+
+			err := onhost.New(local(t)).Forget(t.Context(), l, ceph.Slot{Key: "k", UUID: "u-1", Path: "/dev/x"})
+			_, there := os.Stat(key)
+
+			if tc.gone != (err == nil) || tc.gone != errors.Is(there, os.ErrNotExist) || !tc.gone && !errors.Is(err, ceph.ErrForeign) {
+				t.Errorf("error %v; its key: %v", err, there)
+			}
+		})
 	}
 }

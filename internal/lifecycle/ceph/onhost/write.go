@@ -50,7 +50,7 @@ mkdir -p "$dir" || exit 1
 for f in run log crash mon mgr osd mds slots tmp; do
   if [ -L "$dir/$f" ]; then echo "$dir/$f is a link" >&2; exit 1; fi
   if [ ! -d "$dir/$f" ]; then
-    mkdir "$dir/$f" || exit 1
+    mkdir -p "$dir/$f" || exit 1
     case $f in tmp|slots) chmod 711 "$dir/$f" ;; log|crash) chmod 750 "$dir/$f" ;; esac
   fi
   case $f in tmp|slots) continue ;; esac
@@ -76,12 +76,28 @@ part() { tail -c +"$(($1 + 1))" "$all" | head -c "$2"; }
 `
 
 // scriptWrite makes the folders, and writes those files that differ in content, mode or owner.
-// Its parameters: 1 the folder, 2 the daemons' user, then five for each file: path, mode,
+// Its parameters: 1 the folder, 2 the daemons' user, 3 the fsid, then five for each file: path, mode,
 // owner (user:group, or empty), length and SHA-256. It prints "wrote PATH".
+//
+// An identity or a configuration of another cluster is written over by nobody, and then nothing is
+// written. A look came before, and may be old: two people may make two clusters in one folder at the
+// same time. So the check and the writing are one step, where a lock can be had; it is on the folder
+// itself, which leaves no file.
 const scriptWrite = `# metal3: ceph-write
-dir=$1 user=$2
-shift 2
-` + scriptFolders + scriptTidy + scriptTake + `
+dir=$1 user=$2 fsid=$3
+shift 3
+` + shellForeign + shFSID + scriptFolders + scriptTidy + scriptTake + `
+if command -v flock >/dev/null 2>&1; then exec 9<"$dir" && flock 9; fi
+guard() {
+  f=
+  [ ! -f "$1" ] || case $1 in
+    "$dir/identity.json") f=$(identity_fsid "$1") ;;
+    "$dir/ceph.conf") f=$(conf_fsid "$1") ;;
+  esac
+  [ -z "$f" ] || [ "$f" = "$fsid" ] || foreign "$1" "$f"
+}
+guard "$dir/identity.json"
+guard "$dir/ceph.conf"
 at=0
 while [ $# -ge 5 ]; do
   same=
@@ -112,7 +128,7 @@ func (h *Host) Write(ctx context.Context, l ceph.Layout, files []ceph.File) erro
 		return err
 	}
 
-	params := []string{l.Dir, l.User}
+	params := []string{l.Dir, l.User, l.FSID}
 
 	var all []byte
 
@@ -131,7 +147,5 @@ func (h *Host) Write(ctx context.Context, l ceph.Layout, files []ceph.File) erro
 		all = append(all, f.Data...)
 	}
 
-	_, err := h.script(ctx, remote.Command{Script: scriptWrite, Params: params, Stdin: all})
-
-	return err
+	return h.do(ctx, remote.Command{Script: scriptWrite, Params: params, Stdin: all})
 }

@@ -25,7 +25,7 @@ func TestWrite(t *testing.T) {
 	shared := filepath.Join(c.l.Dir, "mgr", "shared")
 	odd := []byte("no newline at the end, \x00 and \xff\n== end\n\n")
 	files := []ceph.File{
-		{Path: secret, Data: []byte(`{"fsid":"x"}`), Mode: 0o600},
+		{Path: secret, Data: []byte(`{"fsid":"` + c.l.FSID + `"}`), Mode: 0o600},
 		{Path: filepath.Join(c.l.Dir, "empty"), Mode: 0o644},
 		{Path: shared, Data: odd, Mode: 0o640, Shared: true},
 	}
@@ -118,6 +118,96 @@ func TestWrite_secretsGoThroughStandardInput(t *testing.T) {
 	cmd := s.asked[0]
 	if got := cmd.Script + strings.Join(cmd.Params, " ") + strings.Join(cmd.Env, " "); strings.Contains(got, "hunter2") || string(cmd.Stdin) != "hunter2" {
 		t.Error("a secret is where all users of the host can read it")
+	}
+}
+
+func TestWrite_overNoOtherCluster(t *testing.T) {
+	t.Parallel()
+
+	conf := func(fsid string) string { return "[global]\n\tfsid = " + fsid + "\n" }
+	identity := func(fsid string) string { return "{\n \"name\": \"prod\",\n \"fsid\": \"" + fsid + "\"\n}\n" }
+
+	cases := map[string]struct {
+		path  func(l ceph.Layout) string
+		holds string
+		new   string // empty: only something else is written
+		ok    bool
+	}{
+		"the identity of another":       {ceph.Layout.IdentityFile, identity(other), identity(oursFSID), false},
+		"the configuration of another":  {ceph.Layout.Conf, conf(other), conf(oursFSID), false},
+		"our identity":                  {ceph.Layout.IdentityFile, identity(oursFSID), identity(oursFSID) + " ", true},
+		"our configuration":             {ceph.Layout.Conf, conf(oursFSID), conf(oursFSID) + "#", true},
+		"one that names no cluster":     {ceph.Layout.Conf, "[global]\n", conf(oursFSID), true},
+		"something beside what another": {ceph.Layout.IdentityFile, identity(other), "", false},
+	}
+
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			l := folder(t)
+			at, key := tc.path(l), ceph.File{Path: l.AdminKeyring(), Data: []byte("k"), Mode: 0o600}
+			put(t, at, tc.holds)
+
+			files := []ceph.File{key}
+			if tc.new != "" {
+				files = append(files, ceph.File{Path: at, Data: []byte(tc.new), Mode: 0o600})
+			}
+
+			err := onhost.New(local(t)).Write(t.Context(), l, files)
+			got, _ := os.ReadFile(at)
+			_, written := os.Stat(l.AdminKeyring())
+
+			if tc.ok {
+				if err != nil || string(got) != tc.new || written != nil {
+					t.Errorf("error %v, %v, it holds %s", err, written, got)
+				}
+
+				return
+			}
+
+			if !errors.Is(err, ceph.ErrForeign) || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), other) {
+				t.Errorf("error %v", err)
+			}
+
+			if string(got) != tc.holds || written == nil {
+				t.Errorf("it holds %s; the keyring: %v", got, written)
+			}
+		})
+	}
+}
+
+func TestWrite_oneOfTwoClustersAtOnce(t *testing.T) {
+	t.Parallel()
+
+	l := folder(t)
+	errs := make(chan error, 8)
+
+	for i := range cap(errs) {
+		mine := l
+		mine.FSID = ceph.NewFSID()
+
+		go func() {
+			time.Sleep(time.Duration(i) * time.Millisecond)
+			errs <- onhost.New(local(t)).Write(t.Context(), mine, []ceph.File{
+				{Path: l.IdentityFile(), Data: []byte(`{"name":"prod","fsid":"` + mine.FSID + `"}`), Mode: 0o600},
+				{Path: l.Conf(), Data: []byte("[global]\nfsid = " + mine.FSID + "\n"), Mode: 0o644},
+			})
+		}()
+	}
+
+	won := 0
+
+	for range cap(errs) {
+		if err := <-errs; err == nil {
+			won++
+		} else if !errors.Is(err, ceph.ErrForeign) {
+			t.Error(err)
+		}
+	}
+
+	if won != 1 {
+		t.Errorf("%d clusters were made in one folder", won)
 	}
 }
 
