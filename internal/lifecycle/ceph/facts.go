@@ -25,6 +25,7 @@ type Facts struct {
 	// With Ask.Preflight.
 	Programs  map[string]string // ceph-mon, ceph-mgr, …: path; those that are missing are not there
 	Version   string            // what ceph-mon, or else ceph, says of its version
+	Versions  map[string]string // program: what it says of its version, where several differ
 	Librados  bool              // Python has it
 	Clock     time.Duration     // how much the host's clock is ahead of ours
 	ClockBy   time.Duration     // how wrong that may be

@@ -147,21 +147,17 @@ func (w *worker) outSince(seen *Seen) {
 
 // wantsMeta reports whether some daemon may run another version than its host has.
 func wantsMeta(seen *Seen) bool {
-	programs := map[string]bool{}
+	for _, kind := range []string{RoleMon, RoleMgr, RoleOSD, RoleMDS} {
+		programs := map[string]bool{}
 
-	for _, h := range seen.Hosts {
-		if v, ok := versionOf(h.Facts); ok && h.Err == nil {
-			programs[v.String()] = true
+		for _, h := range seen.Hosts {
+			if v, ok := versionOf(h.Facts, kind); ok && h.Err == nil {
+				programs[v.String()] = true
+			}
 		}
-	}
 
-	if len(programs) == 0 {
-		return false
-	}
-
-	for _, kinds := range seen.Cluster.Versions {
-		for text := range kinds {
-			if v, err := api.ParseVersion(text); err == nil && (len(programs) > 1 || !programs[v.String()]) {
+		for text := range seen.Cluster.Versions[kind] {
+			if v, err := api.ParseVersion(text); err == nil && len(programs) > 0 && (len(programs) > 1 || !programs[v.String()]) {
 				return true
 			}
 		}

@@ -28,7 +28,7 @@ func oldPrograms(v *view) Step {
 			d := Daemon{kind, id}
 			host := v.where(d)
 			facts, ok := v.reached(host)
-			program, known := versionOf(facts)
+			program, known := versionOf(facts, kind)
 
 			if !ok || !known || meta.Version.Text == "" || meta.Version.Compare(program) == 0 {
 				continue

@@ -196,9 +196,9 @@ func words(placed []Placed) string {
 	return strings.Join(all, ", ")
 }
 
-// versionOf is what a host's programs say of themselves.
-func versionOf(f Facts) (api.Version, bool) {
-	v, err := api.ParseVersion(f.Version)
+// versionOf is what the program of a kind of daemon says of itself on a host.
+func versionOf(f Facts, kind string) (api.Version, bool) {
+	v, err := api.ParseVersion(cmp.Or(f.Versions["ceph-"+kind], f.Version))
 
 	return v, err == nil
 }
