@@ -292,14 +292,21 @@ func TestSchema_isWellMade(t *testing.T) {
 
 	schema := providertest.NewServer(t).Schema()
 
+	// An action has no state and no plan: the framework's schema of one (1.19) cannot mark secrets.
+	actions := map[string]bool{}
+	for name := range schema.ActionSchemas {
+		actions[name] = true
+	}
+
 	check := func(where string, a *tfprotov6.SchemaAttribute) {
 		if a.Description == "" || a.DescriptionKind != tfprotov6.StringKindMarkdown {
 			t.Errorf("%s.%s has no description", where, a.Name)
 		}
 
-		// An action has no state and no plan, and its schema knows no secrets.
+		top, _, _ := strings.Cut(where, ".")
+
 		for _, secret := range []string{"password", "secret", "private_key", "token"} {
-			if strings.HasSuffix(a.Name, secret) && !a.Sensitive && !strings.HasPrefix(where, "metal3_gpu_drain") {
+			if strings.HasSuffix(a.Name, secret) && !a.Sensitive && !actions[top] {
 				t.Errorf("%s.%s is shown", where, a.Name)
 			}
 		}

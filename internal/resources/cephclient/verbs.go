@@ -132,6 +132,8 @@ func (r *clientResource) Delete(ctx context.Context, req resource.DeleteRequest,
 
 // ModifyPlan implements [resource.ResourceWithModifyPlan]: it opens what a change moves.
 func (r *clientResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	defer cephvalue.Guard(ctx, "plan", "Ceph client", &resp.Diagnostics)
+
 	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return
 	}
