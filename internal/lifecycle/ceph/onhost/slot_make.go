@@ -106,7 +106,8 @@ func (m making) again(ctx context.Context, s ceph.Slot) (ceph.Slot, error) {
 		d, ok = ceph.FindDisk(m.disks, s.Path) // with the label of somebody else
 	}
 
-	if ok && s.Volume == "" && !s.Encrypted {
+	// What is inside a volume group or an encrypted device, the scripts that open it look at.
+	if ok && !s.Encrypted && (s.Volume == "" || !strings.HasPrefix(d.Signature, "LVM2")) {
 		err := m.check(d, s.UUID, s.OwnFile)
 		if errors.Is(err, ceph.ErrForeign) && m.want.Foreign && d.Label.FSID != m.layout.FSID {
 			err = m.host.WipeForeign(ctx, d.Path, d.Label.FSID)

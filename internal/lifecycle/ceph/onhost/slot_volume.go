@@ -34,15 +34,25 @@ func (h *Host) makeVolume(ctx context.Context, l ceph.Layout, s ceph.Slot, count
 	})
 }
 
+// shVolumes is the shell function that lets one at a time make and delete volumes: several OSDs of
+// a device, which share its group, are made and wiped side by side. It takes the folder of records.
+const shVolumes = `
+volumes() { exec 9>"$1/.volumes" && flock 9 || exit 1; }
+`
+
 // scriptVolume makes a logical volume: 1 the record, 2 the fsid, 3 group, 4 volume, 5 how many share
-// the device. One at a time: several OSDs of a device are made side by side. The tags are the proof that group and volume are ours: a group of that
-// name without it is not touched. "-Wn" and "-y" would ask or wipe in other releases' own ways;
-// that the device is free was found out before.
+// the device. The tags are the proof that group and volume are ours: a group of that name without it
+// is not touched.
+//
+// LVM makes a group on a device that holds a file system, with --yes without a question. So that the
+// device holds nothing is found out right before; the record may be older than what is on it now. What
+// a making that was cut off left there (LVM marks the device first) is known by the note beside the
+// record.
 const scriptVolume = `# metal3: ceph-slot-volume
-` + shSlot + shSay + `
+` + shSlot + shSay + shVolumes + `
 load "$1"
-tag=metal3.fsid=$2
-exec 9>"${1%/*/*}/.volumes" && flock 9 || exit 1
+tag=metal3.fsid=$2 begun=${1%/*}/grouping
+volumes "${1%/*/*}"
 if tags=$(vgs --noheadings -o vg_tags "$3" 2>/dev/null); then
   case ,$(echo $tags), in *",$tag,"*) ;; *) die 91 "the volume group $3 is there and is not of this cluster" ;; esac
 else
@@ -51,8 +61,16 @@ else
   [ -b "$dev" ] || die 93 "$path"
   why=$(busy_of "$dev")
   [ -z "$why" ] || die 92 "$dev: $why"
+  ! head_of "$dev" || die 92 "$dev carries an OSD, with the uuid $hu"
+  why=$(sigs_of "$dev" | sort -u)
+  if [ "$why" = LVM2_member ] && [ "$(cat "$begun" 2>/dev/null)" = "$dev" ]; then
+    g=$(pvs --noheadings -o vg_name "$dev") && [ -z "$(echo $g)" ] && why=
+  fi
+  [ -z "$why" ] || die 92 "$dev holds data: $(echo $why)"
+  echo "$dev" >"$begun" && { sync "$begun" 2>/dev/null || sync; } || exit 1
   vgcreate --yes --addtag "$tag" "$3" "$dev" >&2 || exit 1
 fi
+rm -f "$begun"
 if ! lvs "$3/$4" >/dev/null 2>&1; then
   left=$(($5 - $(lvs --noheadings "$3" 2>/dev/null | grep -c .)))
   [ "$left" -gt 0 ] || left=1
@@ -97,6 +115,7 @@ if cryptsetup isLuks "$dev" 2>/dev/null; then
 else
   why=$(busy_of "$dev")
   [ -z "$why" ] || die 92 "$dev: $why"
+  ! head_of "$dev" || die 92 "$dev carries an OSD, with the uuid $hu"
   [ -z "$(sigs_of "$dev")" ] || die 92 "$dev holds data: $(sigs_of "$dev" | head -n 1)"
   cryptsetup --batch-mode luksFormat --type luks2 --key-file "$key" "$dev" >&2 || exit 1
 fi

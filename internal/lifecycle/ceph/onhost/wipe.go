@@ -141,7 +141,7 @@ clean "$1"
 // device by a name that lasts, or by the kernel's name and the boot it is of.
 const scriptWipe = `# metal3: ceph-wipe
 dir=$1 fsid=$2 key=$3 method=$5 passes=$6
-` + shSlot + shSay + shUnlock + shWipe + `
+` + shSlot + shSay + shUnlock + shWipe + shVolumes + `
 slot=$dir/slots/$key rec=$dir/slots/$key/slot.json
 [ -f "$rec" ] || { rm -rf "${slot:?}"; exit; }
 load "$rec"
@@ -216,6 +216,7 @@ sealed() {
 }
 ungroup() {
   v=${volume#/dev/} g=${volume#/dev/} g=${g%%/*}
+  volumes "$dir/slots"
   tags=$(vgs --noheadings -o vg_tags "$g" 2>/dev/null) || return 0
   case ,$(echo $tags), in *",metal3.fsid=$fsid,"*) ;; *) die 91 "the volume group $g is not of this cluster" ;; esac
   if lvs "$v" >/dev/null 2>&1; then
