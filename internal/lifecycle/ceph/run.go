@@ -186,10 +186,16 @@ func (w *worker) remarkHealth(res *Result) {
 	res.Warnings = w.warnings
 }
 
-// stands says what there is of the cluster.
+// stands says what there is of the cluster, as far as somebody looked: a step that fails or is cut
+// off may have done its part.
 func (w *worker) stands(seen *Seen) string {
 	if seen.Identity == nil {
 		return "Nothing was made."
+	}
+
+	run, none := "run", "no daemon runs"
+	if len(w.dirty) > 0 {
+		run, none = "ran at the last look", "no daemon ran at the last look"
 	}
 
 	var parts []string
@@ -210,8 +216,8 @@ func (w *worker) stands(seen *Seen) string {
 	}
 
 	if len(parts) == 0 {
-		return fmt.Sprintf("The identity of the cluster (fsid %s) is made; no daemon runs.", seen.Identity.FSID)
+		return fmt.Sprintf("The identity of the cluster (fsid %s) is made; %s.", seen.Identity.FSID, none)
 	}
 
-	return fmt.Sprintf("Of the cluster with fsid %s these daemons run: %s.", seen.Identity.FSID, strings.Join(parts, ", "))
+	return fmt.Sprintf("Of the cluster with fsid %s these daemons %s: %s.", seen.Identity.FSID, run, strings.Join(parts, ", "))
 }
