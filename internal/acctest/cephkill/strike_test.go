@@ -35,6 +35,20 @@ func (r *run) killProviders() {
 	}
 }
 
+// pause stops the provider for a while: its time goes on.
+func (r *run) pause(d time.Duration) {
+	pids := r.providers()
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGSTOP)
+	}
+
+	time.Sleep(d)
+
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+}
+
 // cut strikes a run as soon as ready is true, and waits until nothing of it is left. It
 // reports whether the run was still under way then.
 func (r *run) cut(s strike, ready func() bool) bool {
