@@ -30,8 +30,9 @@ func (r *Run) Delete(ctx context.Context, was Record, how CleanupSpec) Result {
 		return Result{Record: was, Known: true, Err: err}
 	}
 
-	if w.gone(seen) {
-		return Result{Gone: true}
+	seen, gone, err := w.lookGone(ctx, seen)
+	if err != nil || gone {
+		return Result{Record: was, Known: !gone, Gone: gone, Err: err}
 	}
 
 	if w.External != nil {
@@ -67,6 +68,10 @@ func (w *worker) end(ctx context.Context, seen *Seen, how CleanupSpec) error {
 	}
 
 	if err := w.dependents(ctx, seen, how); err != nil {
+		return err
+	}
+
+	if err := w.noteEnding(ctx, seen, confirmed); err != nil {
 		return err
 	}
 
@@ -112,8 +117,12 @@ func (w *worker) silent(seen *Seen, confirmed bool) error {
 
 // dependents refuses while pools hold data of users.
 func (w *worker) dependents(ctx context.Context, seen *Seen, how CleanupSpec) error {
-	if how.AllowWithData || seen.Cluster == nil {
+	if how.AllowWithData {
 		return nil
+	}
+
+	if seen.Cluster == nil {
+		return w.unasked(seen, how)
 	}
 
 	c, err := w.cluster(ctx, seen)
@@ -133,6 +142,25 @@ func (w *worker) dependents(ctx context.Context, seen *Seen, how CleanupSpec) er
 	w.say(PhaseBlocked, "True", ReasonDependents, "pools hold data: "+strings.Join(full, ", "))
 
 	return fmt.Errorf("pools hold data: %s. Nothing was stopped. Remove the pools, or set cleanup.allow_with_data = true and apply before the destroy", strings.Join(full, ", "))
+}
+
+// unasked refuses to destroy the OSDs of a cluster of which nobody says whether they hold data.
+func (w *worker) unasked(seen *Seen, how CleanupSpec) error {
+	if how.Confirmation != Confirmation {
+		return nil // the data stays
+	}
+
+	made := slices.ContainsFunc(newView(&w.Wanted, seen).slots(), func(l Leaving) bool { return l.Slot.Made })
+	if !made || w.ending(seen) {
+		return nil
+	}
+
+	why := "no monitor answers"
+	if seen.Why != nil {
+		why = seen.Why.Error()
+	}
+
+	return fmt.Errorf("whether pools hold data is not known, and nothing was stopped: %s. Start the cluster with an apply first, or set cleanup.allow_with_data = true and apply before the destroy", why)
 }
 
 // statsRhythm is longer than the statistics of pools may be old: OSDs report every 5 s to the
@@ -244,21 +272,26 @@ func (w *worker) remarkKept(seen *Seen) {
 			Confirmation, seen.Identity.FSID, strings.Join(kept, "\n- ")))
 }
 
-// erase wipes devices and deletes folders. All hosts are tried; what failed is named.
+// erase wipes devices, and deletes folders once that is done everywhere: what proves that the
+// cluster is ours goes last. All hosts are tried; what failed is named.
 func (w *worker) erase(ctx context.Context, seen *Seen, how CleanupSpec) error {
-	return w.eachHost(ctx, seen, func(ctx context.Context, h HostSpec, l Layout) error {
-		w.log(ctx, "wiping devices and deleting "+l.Dir+" on "+h.Name)
+	err := w.eachHost(ctx, seen, func(ctx context.Context, h HostSpec, l Layout) error {
+		w.log(ctx, "wiping devices on "+h.Name)
 
-		err := remote.Each(ctx, osdsAtOnce, seen.Hosts[h.Name].Slots, func(ctx context.Context, s Slot) error {
+		return remote.Each(ctx, osdsAtOnce, seen.Hosts[h.Name].Slots, func(ctx context.Context, s Slot) error {
 			if err := w.endSlot(ctx, h.Host, l, s, how); err != nil {
 				return fmt.Errorf("%s: %w", s.Path, err)
 			}
 
 			return nil
 		})
-		if err != nil {
-			return err
-		}
+	})
+	if err != nil {
+		return err
+	}
+
+	return w.eachHost(ctx, seen, func(ctx context.Context, h HostSpec, l Layout) error {
+		w.log(ctx, "deleting "+l.Dir+" on "+h.Name)
 
 		return h.Host.Erase(ctx, l)
 	})

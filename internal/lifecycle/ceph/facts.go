@@ -25,7 +25,7 @@ type Facts struct {
 	// With Ask.Preflight.
 	Programs  map[string]string // ceph-mon, ceph-mgr, …: path; those that are missing are not there
 	Version   string            // what ceph-mon, or else ceph, says of its version
-	Versions  map[string]string // program: what it says of its version, where several differ
+	Versions  map[string]string // what each daemon's program (ceph-mon, ceph-osd, …) says of its version
 	Librados  bool              // Python has it
 	Clock     time.Duration     // how much the host's clock is ahead of ours
 	ClockBy   time.Duration     // how wrong that may be
@@ -115,6 +115,9 @@ type Identity struct {
 	// Established says that the first monitors have been in quorum together: from then on the
 	// monmap says which there are.
 	Established bool `json:"established,omitempty"`
+	// Ending says that a destroy found no data of users and began to stop daemons: after it nobody
+	// answers that question any more. An apply takes it back before it starts anything.
+	Ending bool `json:"ending,omitempty"`
 	// Dashboard is the password of the dashboard's admin, where we made it.
 	Dashboard Secret `json:"dashboard_password,omitempty"`
 }

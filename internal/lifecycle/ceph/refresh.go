@@ -14,8 +14,8 @@ import (
 )
 
 // Refresh looks at the cluster and starts nothing. A host that does not answer costs a
-// warning; what was known of it stays. The cluster is gone only where every host of a monitor
-// answered and none has anything of ours.
+// warning; what was known of it stays. The cluster is gone only where every host answered, and
+// is the one that was meant, and none has anything of ours.
 func (r *Run) Refresh(ctx context.Context, was Record) Result {
 	w := r.worker(was)
 	defer w.closeSession()
@@ -31,8 +31,13 @@ func (r *Run) Refresh(ctx context.Context, was Record) Result {
 		return Result{Record: was, Known: was.FSID != "", Err: err}
 	}
 
-	if w.gone(seen) {
-		return Result{Gone: true}
+	seen, gone, err := w.lookGone(ctx, seen)
+	if res, odd := w.remarkOdd(err); odd {
+		return res
+	}
+
+	if err != nil || gone {
+		return Result{Record: was, Gone: gone, Known: !gone && was.FSID != "", Err: err}
 	}
 
 	for _, name := range sortedKeys(seen.Hosts) {
@@ -69,22 +74,6 @@ func (w *worker) remarkDrift(res *Result) {
 	}
 
 	res.Warnings = w.warnings
-}
-
-// gone: every host of a monitor answered, and nowhere is anything of the cluster.
-func (w *worker) gone(seen *Seen) bool {
-	if w.External != nil {
-		return false
-	}
-
-	for _, h := range slices.Concat(w.Hosts, w.Former) {
-		s, ok := seen.Hosts[h.Name]
-		if !ok || s.Err != nil || s.Identity != nil || len(s.Daemons) > 0 || len(s.Slots) > 0 {
-			return false
-		}
-	}
-
-	return len(w.Hosts) > 0
 }
 
 // unavailable keeps what was known: without a monitor that answers nothing is.

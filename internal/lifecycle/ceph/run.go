@@ -59,6 +59,10 @@ func (w *worker) begin(ctx context.Context) (*Seen, error) {
 		return seen, err
 	}
 
+	if err := w.misplaced(seen); err != nil {
+		return seen, err
+	}
+
 	if missing := MissingPrograms(&w.Wanted, seen); len(missing) > 0 && w.Packages == PackagesInstall {
 		if seen, err = w.install(ctx, seen, missing); err != nil {
 			return seen, err
@@ -74,6 +78,10 @@ func (w *worker) begin(ctx context.Context) (*Seen, error) {
 
 	if problems := Problems(&w.Wanted, seen, w.create); len(problems) > 0 {
 		return seen, &PreflightError{problems}
+	}
+
+	if err := w.wantedAgain(ctx, seen); err != nil {
+		return seen, err
 	}
 
 	for name, h := range seen.Hosts {
