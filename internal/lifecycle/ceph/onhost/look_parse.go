@@ -4,6 +4,7 @@
 package onhost
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
@@ -184,7 +185,7 @@ func parsePreflight(section []byte, f *ceph.Facts) {
 				f.Programs[name] = where
 			}
 		case "version":
-			f.Version = rest
+			parseVersion(rest, f)
 		case "librados":
 			f.Librados = true
 		case "closed":
@@ -199,6 +200,22 @@ func parsePreflight(section []byte, f *ceph.Facts) {
 			}
 		}
 	}
+}
+
+// parseVersion reads "ceph-mon ceph version 16.2.15 (…) pacific (stable)".
+func parseVersion(s string, f *ceph.Facts) {
+	program, text, _ := strings.Cut(s, " ")
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+
+	if f.Versions == nil {
+		f.Versions = map[string]string{}
+	}
+
+	f.Versions[program] = text
+
+	f.Version = cmp.Or(f.Versions["ceph-mon"], f.Versions["ceph"])
 }
 
 // parsePort reads "3300 4711 ours ceph-mon".

@@ -6,19 +6,25 @@ package onhost
 // lookPrograms: what of Ceph and its helpers is there.
 //
 //	program ceph-mon /usr/bin/ceph-mon
-//	version ceph version 16.2.15 (…) pacific (stable)
+//	version ceph-mon ceph version 16.2.15 (…) pacific (stable)
 //	librados
 //
 // Whether Python has librados is seen from its files where that can be: starting it takes longer
 // than all the rest. The interpreter is that of the ceph command, not the first one in the path.
+//
+// Each daemon's program is asked for its version: packages are upgraded one by one. They are asked
+// side by side, and the ceph command, which takes the longest, only where there is no monitor's.
 const lookPrograms = `
 echo '== preflight'
 for p in ceph ceph-mon ceph-mgr ceph-osd ceph-mds monmaptool ceph-bluestore-tool lvcreate cryptsetup; do
   w=$(command -v "$p" 2>/dev/null) && echo "program $p $w"
 done
-if command -v ceph-mon >/dev/null 2>&1; then echo "version $(ceph-mon --version 2>/dev/null | head -n 1)"
-elif command -v ceph >/dev/null 2>&1; then echo "version $(ceph --version 2>/dev/null | head -n 1)"
-fi
+for p in ceph-mon ceph-mgr ceph-osd ceph-mds ceph; do
+  command -v "$p" >/dev/null 2>&1 || continue
+  [ "$p" != ceph ] || ! command -v ceph-mon >/dev/null 2>&1 || continue
+  { v=$("$p" --version 2>/dev/null </dev/null | head -n 1); [ -z "$v" ] || echo "version $p $v"; } &
+done
+wait
 py=
 ceph=$(command -v ceph 2>/dev/null) && py=$(sed -n '1s/^#! *//p' "$ceph" 2>/dev/null)
 py=${py#/usr/bin/env }

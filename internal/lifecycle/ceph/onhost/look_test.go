@@ -58,7 +58,10 @@ unit mon a on
 == preflight
 program ceph-mon /usr/bin/ceph-mon
 program ceph-osd alias ceph-osd=x
-version ceph version 16.2.15 (6184) pacific (stable)
+version ceph-osd ceph version 16.2.14 (6183) pacific (stable)
+version ceph version 9
+version ceph-mon ceph version 16.2.15 (6184) pacific (stable)
+version ceph-mgr
 librados
 df /dev/mapper/vg root 264212084 199 65016000 76% /var
 closed /var/lib/private
@@ -110,6 +113,10 @@ func TestLook_reads(t *testing.T) {
 
 	if f.Version != "ceph version 16.2.15 (6184) pacific (stable)" || !f.Librados || f.Closed != "/var/lib/private" || len(f.Programs) != 1 {
 		t.Errorf("programs: %+v", f)
+	}
+
+	if v := fmt.Sprint(f.Versions); v != "map[ceph:version 9 ceph-mon:ceph version 16.2.15 (6184) pacific (stable) ceph-osd:ceph version 16.2.14 (6183) pacific (stable)]" {
+		t.Errorf("versions %s", v)
 	}
 
 	if f.Total != 264212084<<10 || f.Free != 65016000<<10 {
@@ -291,6 +298,12 @@ func TestLook_onThisMachine(t *testing.T) {
 
 	if f.Programs["ceph-mon"] == "" || !strings.HasPrefix(f.Version, "ceph version ") || !f.Librados || f.Free <= 0 || f.Total < f.Free {
 		t.Errorf("preflight: %+v", f)
+	}
+
+	for _, p := range []string{"ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds"} {
+		if v := f.Versions[p]; !strings.HasPrefix(v, "ceph version ") || f.Programs[p] == "" {
+			t.Errorf("%s in %q: version %q", p, f.Programs[p], v)
+		}
 	}
 
 	if f.Clock.Abs() > f.ClockBy {
