@@ -89,6 +89,18 @@ func (r *fsResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequ
 		plan.Daemons = types.MapUnknown(types.ObjectType{AttrTypes: daemonTypes})
 	}
 
+	switch lack := plan.lack(ctx, state.Daemons, closed(ctx, req.Private, &resp.Diagnostics), &resp.Diagnostics); {
+	case len(left(ctx, req.Private, &resp.Diagnostics)) > 0:
+		// Only its pools are left: they go, and all is made anew.
+		plan.Daemons, plan.FilesystemID = types.MapUnknown(types.ObjectType{AttrTypes: daemonTypes}), types.Int64Unknown()
+		resp.RequiresReplace.Append(path.Root("filesystem_id"))
+		state.protected(&resp.Diagnostics)
+	case lack != "":
+		resp.Diagnostics.AddWarning("MDS of "+plan.label()+" are missing", "At the last refresh: "+lack+". The apply starts those on the hosts that are wanted, and lets them take the file system.")
+
+		plan.Daemons = types.MapUnknown(types.ObjectType{AttrTypes: daemonTypes})
+	}
+
 	plan.fixed(ctx, state, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }

@@ -65,6 +65,7 @@ func (r *fsResource) Create(ctx context.Context, req resource.CreateRequest, res
 			"(nothing is in it) and creates it anew. To go on in place instead, run `terraform untaint` with the address shown above, and change something in mds, then apply.")
 	}
 
+	setLeft(ctx, resp.Private, nil, &resp.Diagnostics) // of one that this one replaces
 	plan.fill(seen, reach.Location.FSID, false)
 	plan.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 }
@@ -85,13 +86,21 @@ func (r *fsResource) Read(ctx context.Context, req resource.ReadRequest, resp *r
 
 	seen, err := fs.Look(ctx, reach.Cluster, state.Name.ValueString())
 
+	pools := left(ctx, req.Private, &resp.Diagnostics)
+
 	switch {
+	case errors.Is(err, fs.ErrNoFS) && len(pools) > 0:
+		resp.Diagnostics.AddWarning(state.label()+" is gone, and its pools are not", "A deletion was not finished: "+names(pools)+". It stays in the state, so that the next destroy deletes them; "+
+			"an apply deletes them, too, and then creates it anew.")
+		state.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	case errors.Is(err, fs.ErrNoFS):
 		resp.Diagnostics.AddWarning(state.label()+" is gone", value.Sentence(err)+" It is taken out of the state; the next apply creates it anew.")
 		resp.State.RemoveResource(ctx)
 	case err != nil:
 		resp.Diagnostics.AddError(state.label()+" could not be read", value.Sentence(err)+" The state is kept as it is.")
 	default:
+		setLeft(ctx, resp.Private, nil, &resp.Diagnostics)
+		setClosed(ctx, resp.Private, !seen.Joinable, &resp.Diagnostics)
 		state.follow(ctx, seen, reach.Location.FSID, &resp.Diagnostics)
 		state.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	}
@@ -106,6 +115,12 @@ func (r *fsResource) Update(ctx context.Context, req resource.UpdateRequest, res
 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+
+	if !resp.Diagnostics.HasError() && plan.idle(state) {
+		plan.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+
+		return
+	}
 
 	ctx, cancel := timeouts.Limit(ctx, plan.Timeouts, "update")
 	defer cancel()
@@ -129,6 +144,10 @@ func (r *fsResource) Update(ctx context.Context, req resource.UpdateRequest, res
 	seen, err := fs.Update(ctx, reach, wanted, plan.AllowDeleteWithData.ValueBool())
 	ctx = context.WithoutCancel(ctx)
 
+	for _, w := range seen.Warnings {
+		resp.Diagnostics.AddWarning(plan.label(), value.Sentence(errors.New(w)))
+	}
+
 	if err != nil {
 		// The old settings stay in the state, so that the next plan shows all that is left to do.
 		resp.Diagnostics.AddError(plan.label()+" could not be changed", value.Sentence(err)+" The next apply goes on in place.")
@@ -136,6 +155,7 @@ func (r *fsResource) Update(ctx context.Context, req resource.UpdateRequest, res
 		return
 	}
 
+	setClosed(ctx, resp.Private, !seen.Joinable, &resp.Diagnostics)
 	plan.fill(seen, reach.Location.FSID, false)
 	plan.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 }
@@ -183,7 +203,12 @@ func (r *fsResource) Delete(ctx context.Context, req resource.DeleteRequest, res
 		return
 	}
 
-	warnings, err := fs.Delete(ctx, reach, state.Name.ValueString(), hosts, state.AllowDeleteWithData.ValueBool())
+	keep := context.WithoutCancel(ctx)
+
+	warnings, err := fs.Delete(ctx, reach, fs.Removal{
+		Name: state.Name.ValueString(), Hosts: hosts, WithData: state.AllowDeleteWithData.ValueBool(), Left: left(ctx, req.Private, &resp.Diagnostics),
+		Note: func(left []pool.Which) { setLeft(keep, resp.Private, left, &resp.Diagnostics) },
+	})
 	for _, w := range warnings {
 		resp.Diagnostics.AddWarning(state.label(), value.Sentence(errors.New(w)))
 	}

@@ -17,60 +17,117 @@ import (
 // lagTime is how long the use of a pool that was just written to may be told wrong.
 const lagTime = 6 * time.Second
 
+// Removal is a file system that is to go.
+type Removal struct {
+	Name     string
+	Hosts    []ceph.Host // that have an MDS of it
+	WithData bool        // also where its pools for data hold objects
+	// Left are the pools that an earlier try left behind, once the file system was gone.
+	Left []pool.Which
+	// Note is told which pools are left once the file system goes: nothing of the cluster says
+	// later that they were its. It may be nil.
+	Note func(left []pool.Which)
+}
+
 // Delete deletes a file system with its pools and its MDS. One whose pools for data hold
-// objects stays unless withData says otherwise. The file system is the last thing that goes
+// objects stays unless WithData says otherwise. The file system is the last thing that goes
 // before its pools: until its MDS are gone from all hosts, it is there to be deleted again.
-func Delete(ctx context.Context, r *ceph.Reach, name string, hosts []ceph.Host, withData bool) (warnings []string, err error) {
-	seen, err := Look(ctx, r.Cluster, name)
+func Delete(ctx context.Context, r *ceph.Reach, d Removal) (warnings []string, err error) {
+	if d.Note == nil {
+		d.Note = func([]pool.Which) {}
+	}
+
+	seen, err := Look(ctx, r.Cluster, d.Name)
 
 	switch {
 	case errors.Is(err, ErrNoFS):
-		return nil, drop(ctx, r, name, hosts)
+		if err := drop(ctx, r, d.Name, d.Hosts); err != nil {
+			return nil, err
+		}
+
+		return d.pools(ctx, r, d.Left)
 	case err != nil:
 		return nil, err
 	}
 
-	if !withData {
-		if err := seen.empty(); err != nil {
-			return nil, err
+	if err := d.stop(ctx, r, seen); err != nil {
+		return nil, err
+	}
+
+	if err := drop(ctx, r, d.Name, d.Hosts); err != nil {
+		return nil, fmt.Errorf("file system %s is stopped, and not all of its MDS are gone: %w", d.Name, err)
+	}
+
+	left := seen.which()
+	d.Note(left)
+
+	if err := r.FSRemove(ctx, d.Name); err != nil {
+		return nil, fmt.Errorf("remove file system %s: %w", d.Name, err)
+	}
+
+	return d.pools(ctx, r, left)
+}
+
+// stop ends all service, once nothing speaks against it.
+func (d Removal) stop(ctx context.Context, r *ceph.Reach, seen Seen) error {
+	if !d.WithData {
+		if err := seen.empty(ctx, r); err != nil {
+			return err
 		}
 	}
 
-	if err := r.FSFail(ctx, name); err != nil {
-		return nil, fmt.Errorf("stop file system %s: %w", name, err)
+	if err := r.FSFail(ctx, d.Name); err != nil {
+		return fmt.Errorf("stop file system %s: %w", d.Name, err)
 	}
 
-	if !withData {
-		if err := seen.stillEmpty(ctx, r); err != nil {
-			return nil, err
-		}
+	if !d.WithData {
+		return seen.stillEmpty(ctx, r)
 	}
 
-	if err := drop(ctx, r, name, hosts); err != nil {
-		return nil, fmt.Errorf("file system %s is stopped, and not all of its MDS are gone: %w", name, err)
-	}
+	return nil
+}
 
-	if err := r.FSRemove(ctx, name); err != nil {
-		return nil, fmt.Errorf("remove file system %s: %w", name, err)
-	}
+// pools deletes the pools of a file system that is gone. All are tried, and those that are left
+// are noted.
+func (d Removal) pools(ctx context.Context, r *ceph.Reach, all []pool.Which) (warnings []string, err error) {
+	var (
+		left     []pool.Which
+		problems []error
+	)
 
-	for _, p := range append([]pool.Seen{seen.Meta}, seen.Data...) {
-		// What they hold was looked at above; the pool for metadata is never empty.
-		more, err := pool.Delete(ctx, r.Cluster, pool.Which{ID: p.ID, Name: p.Name}, true)
+	for _, p := range all {
+		// What they hold was looked at before the file system went; the pool for metadata is never empty.
+		more, err := pool.Delete(ctx, r.Cluster, p, true)
 		warnings = append(warnings, more...)
 
 		if err != nil {
-			return warnings, fmt.Errorf("file system %s is gone, and pool %s is left: %w", name, p.Name, err)
+			left, problems = append(left, p), append(problems, fmt.Errorf("file system %s is gone, and pool %s is left: %w", d.Name, p.Name, err))
 		}
 	}
 
-	return warnings, nil
+	d.Note(left)
+
+	return warnings, errors.Join(problems...)
 }
 
-func (s Seen) empty() error {
+// which names the pools, by numbers that are never given twice.
+func (s Seen) which() []pool.Which {
+	var out []pool.Which
+
+	for _, p := range append([]pool.Seen{s.Meta}, s.Data...) {
+		if p.ID != 0 {
+			out = append(out, pool.Which{ID: p.ID, Name: p.Name})
+		}
+	}
+
+	return out
+}
+
+// empty asks for each pool for data, with a manager that counts just now.
+func (s Seen) empty(ctx context.Context, r *ceph.Reach) error {
 	for _, p := range s.Data {
-		if p.Objects > 0 {
-			return fmt.Errorf("%w: %d objects, which take %d bytes, are in %s", pool.ErrHoldsData, p.Objects, p.UsedBytes, p.Name)
+		if err := pool.Empty(ctx, r.Cluster, p.Name); err != nil {
+			return err //nolint:wrapcheck // it names the pool
 		}
 	}
 
@@ -82,11 +139,7 @@ func (s Seen) empty() error {
 func (s Seen) stillEmpty(ctx context.Context, r *ceph.Reach) error {
 	err := wait.Sleep(ctx, lagTime)
 	if err == nil {
-		var now Seen
-
-		if now, err = Look(ctx, r.Cluster, s.Name); err == nil {
-			err = now.empty()
-		}
+		err = s.empty(ctx, r)
 	}
 
 	if err == nil {

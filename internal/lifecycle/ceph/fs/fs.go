@@ -25,6 +25,8 @@ var (
 	ErrNoFS = errors.New("the cluster has no such file system")
 	// ErrExists says that a file system of the name is there already.
 	ErrExists = errors.New("the cluster has a file system of this name")
+	// ErrForeign says that MDS cannot be made on the hosts of this cluster.
+	ErrForeign = errors.New("the resource metal3_ceph_cluster did not make this cluster, and MDS are put on hosts of its clusters only")
 )
 
 // Wanted is a file system as it is configured.
@@ -47,6 +49,7 @@ type Seen struct {
 	Data     []pool.Seen
 	Active   int
 	Standby  bool
+	Joinable bool // MDS may take its ranks
 	MDS      map[string]MDS
 	Warnings []string
 }
@@ -105,7 +108,7 @@ func describe(ctx context.Context, c *api.Cluster, f api.FS) (Seen, error) {
 	}
 
 	ranks := status.FileSystems[f.Name]
-	s := Seen{Name: f.Name, ID: ranks.ID, Active: ranks.MaxMDS, Standby: ranks.StandbyReplay, MDS: map[string]MDS{}}
+	s := Seen{Name: f.Name, ID: ranks.ID, Active: ranks.MaxMDS, Standby: ranks.StandbyReplay, Joinable: ranks.Joinable, MDS: map[string]MDS{}}
 
 	for _, p := range pools {
 		if p.Name == f.Meta {

@@ -36,11 +36,14 @@ type world struct {
 	servers map[string]bool // MDS that run
 	writes  string          // a pool that gets an object when the file system fails
 	never   bool            // no MDS becomes active
+	joins   map[string]any  // MDS: its file system
+	keep    string          // a pool that cannot be deleted
+	alone   bool            // no manager is active
 	sent    []string
 }
 
 func newWorld() *world {
-	return &world{numbers: map[string]int{}, apps: map[string]bool{}, objects: map[string]int{}, users: map[string]bool{}, servers: map[string]bool{}}
+	return &world{numbers: map[string]int{}, apps: map[string]bool{}, objects: map[string]int{}, users: map[string]bool{}, joins: map[string]any{}, servers: map[string]bool{}}
 }
 
 func (w *world) reach() *ceph.Reach {
@@ -60,6 +63,10 @@ func (w *world) MonCommand(ctx context.Context, cmd []byte) ([]byte, string, err
 	}
 
 	prefix := fmt.Sprint(c["prefix"])
+	if name := fmt.Sprint(c["pool"]); prefix == "osd pool get" && !slices.Contains(w.pools, name) {
+		return nil, "", &api.Error{Code: -2, Status: "unrecognized pool '" + name + "'"}
+	}
+
 	if out, ok := w.ask(prefix); ok {
 		doc, err := json.Marshal(out)
 
@@ -71,7 +78,15 @@ func (w *world) MonCommand(ctx context.Context, cmd []byte) ([]byte, string, err
 	switch prefix {
 	case "osd pool create":
 		w.pools = append(w.pools, fmt.Sprint(c["pool"]))
+	case "config set":
+		w.joins[fmt.Sprint(c["who"])] = c["value"]
+	case "config rm":
+		delete(w.joins, fmt.Sprint(c["who"]))
 	case "osd pool delete":
+		if c["pool"] == w.keep {
+			return nil, "", &api.Error{Code: -16, Status: "not now"}
+		}
+
 		w.pools = slices.DeleteFunc(w.pools, func(p string) bool { return p == c["pool"] })
 	case "fs new":
 		w.fs, w.data = true, []string{fmt.Sprint(c["data"])}
@@ -160,6 +175,15 @@ func (w *world) ask(prefix string) (any, bool) {
 		}
 
 		return doc{"epoch": 1, "standbys": standbys, "filesystems": list}, true
+	case "mgr dump":
+		return doc{"active_name": "x", "available": !w.alone, "standbys": []any{}, "modules": []any{}, "services": doc{}}, true
+	case "config dump":
+		all := []any{}
+		for who, fs := range w.joins {
+			all = append(all, doc{"section": who, "name": "mds_join_fs", "value": fs})
+		}
+
+		return all, true
 	case "mds metadata":
 		return []any{}, true
 	default:
@@ -174,6 +198,7 @@ type host struct {
 	of      *world
 	name    string
 	down    bool
+	foreign bool // it has no identity of the cluster
 	missing bool // it has no ceph-mds
 	did     []string
 }
@@ -185,7 +210,11 @@ func (h *host) Look(context.Context, ceph.Layout, ceph.Ask) (ceph.Facts, error) 
 		return ceph.Facts{}, ceph.ErrUnreachable
 	}
 
-	f := ceph.Facts{Hostname: h.name + ".lan", ConfSum: "x", Programs: map[string]string{"ceph-mds": "/usr/bin/ceph-mds"}, Root: true, CephUser: true}
+	f := ceph.Facts{Hostname: h.name + ".lan", ConfSum: "x", Programs: map[string]string{"ceph-mds": "/usr/bin/ceph-mds"}, Root: true, CephUser: true, Identity: &ceph.Identity{Name: "c"}}
+	if h.foreign {
+		f.Identity = nil
+	}
+
 	if h.missing {
 		f.Programs = nil
 	}
@@ -262,7 +291,7 @@ func TestLife(t *testing.T) {
 			t.Errorf("the MDS did not move: %v, %v, %v", w.servers, w.users, err)
 		}
 
-		if warnings, err := fs.Delete(t.Context(), w.reach(), "f", []ceph.Host{h2}, false); err != nil || len(warnings) > 0 {
+		if warnings, err := fs.Delete(t.Context(), w.reach(), fs.Removal{Name: "f", Hosts: []ceph.Host{h2}}); err != nil || len(warnings) > 0 {
 			t.Fatal(warnings, err)
 		}
 
@@ -270,7 +299,7 @@ func TestLife(t *testing.T) {
 			t.Errorf("left: %v, %v, %v", w.pools, w.users, w.servers)
 		}
 
-		if _, err := fs.Delete(t.Context(), w.reach(), "f", []ceph.Host{h2}, false); err != nil {
+		if _, err := fs.Delete(t.Context(), w.reach(), fs.Removal{Name: "f", Hosts: []ceph.Host{h2}}); err != nil {
 			t.Errorf("one that is gone: %v", err)
 		}
 	})
@@ -339,12 +368,12 @@ func TestDelete_dataStays(t *testing.T) {
 
 				w.objects["f-data0"], w.writes, w.objects["f-metadata"] = c.objects, c.writes, 22
 
-				_, err := fs.Delete(t.Context(), w.reach(), "f", []ceph.Host{h1}, false)
+				_, err := fs.Delete(t.Context(), w.reach(), fs.Removal{Name: "f", Hosts: []ceph.Host{h1}})
 				if !errors.Is(err, pool.ErrHoldsData) || !w.fs || w.failed || len(w.pools) != 2 || len(w.servers) != 1 {
 					t.Errorf("got %v, and in service: %t, pools %v", err, w.fs && !w.failed, w.pools)
 				}
 
-				if _, err := fs.Delete(t.Context(), w.reach(), "f", []ceph.Host{h1}, true); err != nil || len(w.pools) > 0 {
+				if _, err := fs.Delete(t.Context(), w.reach(), fs.Removal{Name: "f", Hosts: []ceph.Host{h1}, WithData: true}); err != nil || len(w.pools) > 0 {
 					t.Errorf("with its data: %v", err)
 				}
 			})
@@ -365,14 +394,14 @@ func TestDelete_aHostIsDown(t *testing.T) {
 
 		h1.down = true
 
-		_, err := fs.Delete(t.Context(), w.reach(), "f", []ceph.Host{h1, h2}, false)
+		_, err := fs.Delete(t.Context(), w.reach(), fs.Removal{Name: "f", Hosts: []ceph.Host{h1, h2}})
 		if !errors.Is(err, ceph.ErrUnreachable) || !w.fs || len(w.pools) != 2 || w.servers["f-h2-lan"] {
 			t.Errorf("got %v, pools %v, MDS %v", err, w.pools, w.servers)
 		}
 
 		h1.down = false
 
-		if _, err := fs.Delete(t.Context(), w.reach(), "f", []ceph.Host{h1, h2}, false); err != nil || w.fs || len(w.servers) > 0 {
+		if _, err := fs.Delete(t.Context(), w.reach(), fs.Removal{Name: "f", Hosts: []ceph.Host{h1, h2}}); err != nil || w.fs || len(w.servers) > 0 {
 			t.Errorf("the second time: %v", err)
 		}
 	})

@@ -41,9 +41,11 @@ func (w Wanted) servers(ctx context.Context, r *ceph.Reach) ([]server, error) {
 	)
 
 	names := map[string]bool{}
+	ours := false
 
 	for _, h := range w.Hosts {
 		s, facts, err := serverOn(ctx, r, h, w.Name, ceph.Ask{Preflight: true})
+		ours = ours || facts.Identity != nil && err == nil
 
 		switch {
 		case err != nil:
@@ -64,7 +66,30 @@ func (w Wanted) servers(ctx context.Context, r *ceph.Reach) ([]server, error) {
 		problems = append(problems, fmt.Errorf("%d active MDS are wanted, and there are %d hosts for them", w.Active, len(all)))
 	}
 
+	if !ours && len(problems) == 0 {
+		problems = append(problems, made(ctx, r))
+	}
+
 	return all, errors.Join(problems...)
+}
+
+// made makes sure that the cluster is one of metal3_ceph_cluster: folders, users and supervision
+// of daemons are as it makes them. The hosts of its monitors have its identity.
+func made(ctx context.Context, r *ceph.Reach) error {
+	var problems []error
+
+	for _, h := range r.Hosts {
+		facts, err := h.Look(ctx, r.Layout, ceph.Ask{})
+
+		switch {
+		case err != nil:
+			problems = append(problems, fmt.Errorf("look at %s: %w", h.Name(), err))
+		case facts.Identity != nil:
+			return nil
+		}
+	}
+
+	return errors.Join(append([]error{fmt.Errorf("%w: no host of its monitors that answers has %s", ErrForeign, r.Layout.IdentityFile())}, problems...)...)
 }
 
 // serverOn is the MDS of a file system on one host.
@@ -101,7 +126,7 @@ func (s server) start(ctx context.Context, r *ceph.Reach, fs string) error {
 	}
 
 	// It serves this file system before any other.
-	if err := r.ConfigSet(ctx, entity, "mds_join_fs", fs); err != nil {
+	if err := r.ConfigSet(ctx, entity, joinFS, fs); err != nil {
 		return fmt.Errorf("tell %s its file system: %w", entity, err)
 	}
 
@@ -128,15 +153,7 @@ func (s server) remove(ctx context.Context, r *ceph.Reach) error {
 		return fmt.Errorf("delete %s on %s: %w", entity, s.host.Name(), err)
 	}
 
-	if err := r.AuthRemove(ctx, entity); err != nil {
-		return fmt.Errorf("remove the key of %s: %w", entity, err)
-	}
-
-	if err := r.ConfigRemove(ctx, entity, "mds_join_fs"); err != nil {
-		return fmt.Errorf("forget the file system of %s: %w", entity, err)
-	}
-
-	return nil
+	return forgetMDS(ctx, r, s.daemon.ID)
 }
 
 // drop removes the MDS of a file system from hosts. All hosts are tried.

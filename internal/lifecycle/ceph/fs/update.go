@@ -5,6 +5,7 @@ package fs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -36,7 +37,8 @@ func Update(ctx context.Context, r *ceph.Reach, w Wanted, withData bool) (Seen, 
 	}
 
 	// What goes, goes last: until then all is served as before.
-	if err := drop(ctx, r, w.Name, w.former(servers)); err != nil {
+	gone, err := w.dropFormer(ctx, r, servers)
+	if err != nil {
 		return after, err
 	}
 
@@ -53,6 +55,8 @@ func Update(ctx context.Context, r *ceph.Reach, w Wanted, withData bool) (Seen, 
 			after.MDS[name] = m
 		}
 	}
+
+	after.Warnings = append(after.Warnings, gone...)
 
 	return after, err
 }
@@ -108,8 +112,10 @@ func (w Wanted) dropPools(ctx context.Context, c *api.Cluster, seen Seen, withDa
 			continue
 		}
 
-		if p.Objects > 0 && !withData {
-			return fmt.Errorf("%w: %d objects are in %s, which is to be taken from file system %s", pool.ErrHoldsData, p.Objects, p.Name, w.Name)
+		if !withData {
+			if err := pool.Empty(ctx, c, p.Name); err != nil {
+				return fmt.Errorf("take pool %s from file system %s: %w", p.Name, w.Name, err)
+			}
 		}
 
 		if err := c.FSRemoveDataPool(ctx, w.Name, p.Name); err != nil {
@@ -117,6 +123,11 @@ func (w Wanted) dropPools(ctx context.Context, c *api.Cluster, seen Seen, withDa
 		}
 
 		if _, err := pool.Delete(ctx, c, pool.Which{ID: p.ID, Name: p.Name}, withData); err != nil {
+			// A pool of the file system is seen, and tried again.
+			if back := c.FSAddDataPool(ctx, w.Name, p.Name); back != nil {
+				err = errors.Join(err, fmt.Errorf("give pool %s back to file system %s: %w", p.Name, w.Name, back))
+			}
+
 			return err
 		}
 	}
