@@ -197,7 +197,8 @@ func (v *view) ratios() []Setting {
 	return nil
 }
 
-// release follows the OSDs once all of them say the same.
+// release follows the OSDs once all of them are up and say the same: one that is down is not
+// counted among the versions, and after it could never start again.
 func (v *view) release() []Setting {
 	m := v.s.Cluster.OSDMap
 
@@ -207,7 +208,8 @@ func (v *view) release() []Setting {
 		out = append(out, Setting{What: setMinCompat, Value: "luminous"})
 	}
 
-	if len(v.s.Cluster.Versions[RoleOSD]) != 1 {
+	down := slices.ContainsFunc(m.OSDs, func(o api.OSD) bool { return !o.Up })
+	if down || len(v.s.Cluster.Versions[RoleOSD]) != 1 {
 		return out
 	}
 

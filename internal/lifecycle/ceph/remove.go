@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
@@ -56,7 +57,7 @@ func (w *worker) roomLeft(seen *Seen, all []Leaving) error {
 	going := map[int]bool{}
 
 	for _, l := range all {
-		if l.OSD != nil {
+		if l.OSD != nil && !l.OSD.New {
 			going[l.OSD.ID] = true
 		}
 	}
@@ -164,8 +165,9 @@ func (w *worker) drained(ctx context.Context, c *api.Cluster, ids []int) (string
 
 // removeOSD ends an OSD that holds nothing any more.
 func (w *worker) removeOSD(ctx context.Context, c *api.Cluster, seen *Seen, l Leaving) error {
-	if l.OSD != nil {
-		l.Slot.ID = l.OSD.ID
+	id, err := numberOf(ctx, c, l)
+	if err != nil {
+		return err
 	}
 
 	h := w.here(seen, l.Host)
@@ -174,37 +176,66 @@ func (w *worker) removeOSD(ctx context.Context, c *api.Cluster, seen *Seen, l Le
 	if h != nil {
 		defer w.mark(l.Host)
 
-		if l.Slot.ID >= 0 {
-			if err := h.Stop(ctx, layout, OSDDaemon(l.Slot.ID)); err != nil {
+		if id >= 0 {
+			if err := h.Stop(ctx, layout, OSDDaemon(id)); err != nil {
 				return err
 			}
 		}
 	}
 
 	if l.OSD != nil {
-		if err := w.purge(ctx, c, *l.OSD); err != nil {
+		if err := purge(ctx, c, *l.OSD); err != nil {
 			return err
 		}
 	}
 
 	if h == nil {
-		w.warn(fmt.Sprintf("osd.%d was removed from the cluster only", l.Slot.ID),
+		w.warn(fmt.Sprintf("osd.%d was removed from the cluster only", id),
 			fmt.Sprintf("Its host %q does not answer: daemon folder and device there stay as they are.", l.Host))
 
 		return nil
 	}
 
-	if l.Slot.ID >= 0 {
-		if err := h.Remove(ctx, layout, OSDDaemon(l.Slot.ID)); err != nil {
+	if id >= 0 {
+		if err := h.Remove(ctx, layout, OSDDaemon(id)); err != nil {
 			return err
 		}
 	}
 
-	if w.Storage.Removal.Wipe {
-		return h.Wipe(ctx, layout, l.Slot, WipeQuick, 1)
+	return w.endRecord(ctx, h, layout, l.Slot)
+}
+
+// numberOf is the number of the daemon that goes; -1: it has none, or its number is another's by now.
+func numberOf(ctx context.Context, c *api.Cluster, l Leaving) (int, error) {
+	if l.OSD != nil {
+		return l.OSD.ID, same(ctx, c, *l.OSD)
 	}
 
-	return h.Forget(ctx, layout, l.Slot)
+	m, err := c.OSDMap(ctx)
+	if err != nil {
+		return -1, err
+	}
+
+	if slices.ContainsFunc(m.OSDs, func(o api.OSD) bool { return o.ID == l.Slot.ID }) {
+		return -1, nil // with this uuid it would be known
+	}
+
+	return l.Slot.ID, nil
+}
+
+// endRecord deletes the record of an OSD, and before it what the device holds where that is wanted.
+// The device of one that was never made may be any disk: only what proves to be ours is wiped.
+func (w *worker) endRecord(ctx context.Context, h Host, l Layout, slot Slot) error {
+	if !w.Storage.Removal.Allow || !w.Storage.Removal.Wipe {
+		return h.Forget(ctx, l, slot)
+	}
+
+	err := h.Wipe(ctx, l, slot, WipeQuick, 1)
+	if !slot.Made && (errors.Is(err, ErrInUse) || errors.Is(err, ErrForeign) || errors.Is(err, ErrGone)) {
+		return h.Forget(ctx, l, slot)
+	}
+
+	return err
 }
 
 // The ways to wipe a device.
@@ -215,13 +246,16 @@ const (
 )
 
 // purge takes an OSD out of the cluster's maps: it must be down by then, which the monitors
-// may learn a moment after its end.
-func (w *worker) purge(ctx context.Context, c *api.Cluster, o api.OSD) error {
+// may learn a moment after its end. Ceph knows it by its number, which may be another's by now.
+func purge(ctx context.Context, c *api.Cluster, o api.OSD) error {
 	limit, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the monitors still see it up"))
 	defer cancel()
 
 	err := waiting.Until(limit, waiting.Quick, func(ctx context.Context) (waiting.Verdict, string, error) {
-		err := c.OSDPurge(ctx, o.ID)
+		err := same(ctx, c, o)
+		if err == nil {
+			err = c.OSDPurge(ctx, o.ID)
+		}
 
 		switch {
 		case errors.Is(err, api.ErrBusy):
@@ -242,6 +276,27 @@ func (w *worker) purge(ctx context.Context, c *api.Cluster, o api.OSD) error {
 
 	if o.Host != "" {
 		return c.CrushRemove(ctx, o.Host) // a host that has other OSDs stays
+	}
+
+	return nil
+}
+
+// same makes sure that a number still is the OSD that is to go, and that one that was not drained,
+// because it never ran, did not run meanwhile.
+func same(ctx context.Context, c *api.Cluster, o api.OSD) error {
+	m, err := c.OSDMap(ctx)
+	if err != nil {
+		return err
+	}
+
+	for _, now := range m.OSDs {
+		switch {
+		case now.ID != o.ID:
+		case now.UUID != o.UUID:
+			return fmt.Errorf("osd.%d has the uuid %s by now, and %s was to go: somebody made another one; nothing of it was touched", o.ID, now.UUID, o.UUID)
+		case o.New && !now.New:
+			return fmt.Errorf("osd.%d had never run, and ran meanwhile: it is drained first by the next apply", o.ID)
+		}
 	}
 
 	return nil

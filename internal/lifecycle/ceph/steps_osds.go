@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
@@ -57,7 +59,7 @@ func (w *worker) makeOSD(ctx context.Context, c *api.Cluster, seen *Seen, o OSDW
 
 	slot := o.Slot
 	if slot != nil && slot.Made {
-		if err := missed(ctx, c, seen, *slot); err != nil {
+		if err := missed(ctx, c, seen, o.Host, *slot); err != nil {
 			return err
 		}
 	}
@@ -66,6 +68,12 @@ func (w *worker) makeOSD(ctx context.Context, c *api.Cluster, seen *Seen, o OSDW
 		made, err := h.MakeSlot(ctx, l, o.Spec)
 		if err != nil {
 			return err
+		}
+
+		if made.Made {
+			if err := w.alone(ctx, c, h, l, o, made); err != nil {
+				return err
+			}
 		}
 
 		slot = &made
@@ -88,13 +96,50 @@ func (w *worker) makeOSD(ctx context.Context, c *api.Cluster, seen *Seen, o OSDW
 	return w.start(ctx, h, seen, Placed{Host: o.Host, Daemon: OSDDaemon(id)}, StartHow{CrushLocation: w.crushLocation(o.Host), Weight: o.Spec.Device.Weight, Slot: *slot})
 }
 
-// missed tells the cluster that an OSD does not run: it notices by itself only after some
-// heartbeats, and until then the one that is started would seem to be up already.
-func missed(ctx context.Context, c *api.Cluster, seen *Seen, slot Slot) error {
-	for _, osd := range seen.Cluster.OSDMap.OSDs {
+// alone refuses an OSD that was found made on a device, and that is up: another host runs it, for
+// this one had no record of it. The record goes again, lest the next run takes it for ours.
+func (w *worker) alone(ctx context.Context, c *api.Cluster, h Host, l Layout, o OSDWork, slot Slot) error {
+	m, err := c.OSDMap(ctx)
+	if err != nil {
+		return err
+	}
+
+	for _, osd := range m.OSDs {
 		if osd.UUID == slot.UUID && osd.Up {
-			return c.OSDDown(ctx, osd.ID)
+			free, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			defer cancel()
+
+			return errors.Join(fmt.Errorf("%w: %s", ErrInUse, sharedWords(slot.Path, o.Host, osd)), h.Forget(free, l, slot))
 		}
+	}
+
+	return nil
+}
+
+// missed tells the cluster that an OSD does not run: it notices by itself only after some
+// heartbeats, and until then the one that is started would seem to be up already. One that is up
+// where another host started it is not ours to start.
+func missed(ctx context.Context, c *api.Cluster, seen *Seen, host string, slot Slot) error {
+	for _, osd := range seen.Cluster.OSDMap.OSDs {
+		if osd.UUID != slot.UUID || !osd.Up {
+			continue
+		}
+
+		// Only where its place in the CRUSH map is another host's is it worth a question.
+		if osd.Host != "" && osd.Host != crushHost(host) {
+			metas, err := c.Metadata(ctx, RoleOSD)
+			if err != nil {
+				return err
+			}
+
+			if at := metas[strconv.Itoa(osd.ID)].Hostname; at != "" && !strings.EqualFold(at, host) {
+				osd.Host = at
+
+				return fmt.Errorf("%w: %s", ErrInUse, sharedWords(slot.Path, host, osd))
+			}
+		}
+
+		return c.OSDDown(ctx, osd.ID)
 	}
 
 	return nil

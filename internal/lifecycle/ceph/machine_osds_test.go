@@ -1,0 +1,206 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ceph_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+)
+
+// unmade adds to h1 the record of an OSD that was never made, on a device that nothing names.
+func (sc *scene) unmade(id int) {
+	sc.host("h1", func(h *ceph.HostSeen) {
+		h.Slots = append(slices.Clone(h.Slots), ceph.Slot{Key: "z", Path: "/dev/sdz", UUID: uuidOf(9), ID: id, Backend: "raw", Device: "/dev/sdz"})
+	})
+	sc.choose()
+}
+
+// sharedDisk has h2 see the disk of osd.2, whose host h3 does not answer.
+func (sc *scene) sharedDisk() {
+	sc.record()
+	sc.w.Storage.Devices = nil
+	sc.w.Storage.Selectors = []ceph.Selector{{All: true}}
+
+	disk := sc.s.Hosts["h3"].Disks[0]
+	disk.Name, disk.Path = "sdq", "/dev/sdq"
+
+	sc.silent("h3")
+	sc.host("h2", func(h *ceph.HostSeen) { h.Disks = append(slices.Clone(h.Disks), disk) })
+	sc.choose()
+}
+
+// TestNext_osds: OSDs that nobody should make, and what follows once all OSDs are new.
+func TestNext_osds(t *testing.T) {
+	t.Parallel()
+
+	upgraded := func(sc *scene) {
+		sc.s.Cluster.Versions = api.Versions{"mon": {next: 3}, "mgr": {next: 2}, "osd": {next: 2}}
+		for name := range sc.s.Hosts {
+			sc.host(name, func(h *ceph.HostSeen) { h.Version = next })
+		}
+	}
+
+	for name, c := range map[string]machineCase{
+		"a record that was never made and is not configured": {func(sc *scene) { sc.unmade(-1) }, "remove OSDs", ""},
+		"and has a number": {func(sc *scene) {
+			sc.unmade(9)
+			sc.s.Cluster.OSDMap.OSDs = append(sc.s.Cluster.OSDMap.OSDs, api.OSD{ID: 9, UUID: uuidOf(9), New: true})
+		}, "remove OSDs", ""},
+		"and has run": {func(sc *scene) {
+			sc.unmade(9)
+			sc.s.Cluster.OSDMap.OSDs = append(sc.s.Cluster.OSDMap.OSDs, api.OSD{ID: 9, UUID: uuidOf(9)})
+		}, "fail", "nothing is done with it"},
+		"a record that was never made and is configured": {func(sc *scene) {
+			sc.w.Storage.Devices = append(sc.w.Storage.Devices, ceph.DeviceSpec{Host: "h1", Path: "/dev/sdz"})
+			sc.unmade(-1)
+		}, "make OSDs", ""},
+		"a disk that another host uses":  {(*scene).sharedDisk, "fail", "several hosts see one disk"},
+		"a disk that came from a host":   {func(sc *scene) { sc.sharedDisk(); sc.s.Cluster.OSDMap.OSDs[2].Up = false }, "make OSDs", ""},
+		"all OSDs have a newer release":  {upgraded, "set settings", "require-osd-release reef"},
+		"all but one that is down do so": {func(sc *scene) { upgraded(sc); sc.record(); sc.silent("h3"); sc.s.Cluster.OSDMap.OSDs[2].Up = false }, "fail", "never removed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			sc := settled(t)
+			c.change(sc)
+
+			step, sight := ceph.Next(&sc.w, &sc.s)
+			if got := step.Do.String(); got != c.do || !strings.Contains(step.Why, c.why) {
+				t.Fatalf("%s: %s (%s), not %s (… %s …)", sight, got, step.Why, c.do, c.why)
+			}
+		})
+	}
+}
+
+// ends has a run end once something was done.
+func (st *stage) ends(t *testing.T, begin string) context.Context {
+	t.Helper()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+
+	before := st.before
+	st.before = func(c context.Context, what string) error {
+		if strings.HasPrefix(what, begin) {
+			defer cancel()
+		}
+
+		if before != nil {
+			return before(c, what)
+		}
+
+		return nil
+	}
+
+	return ctx
+}
+
+// TestUpdate_neverMade: the record goes, with its number where that never ran, and no device is touched.
+func TestUpdate_neverMade(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		change    func(*scene)
+		purged    bool
+		forgotten bool
+		stopped   bool
+	}{
+		"it has no number": {func(*scene) {}, false, true, false},
+		"it has one": {func(sc *scene) {
+			sc.s.Cluster.OSDMap.OSDs = append(sc.s.Cluster.OSDMap.OSDs, api.OSD{ID: 9, UUID: uuidOf(9), New: true, Host: "h1"})
+		}, true, true, true},
+		"it has one that is another's": {func(sc *scene) {
+			sc.s.Cluster.OSDMap.OSDs = append(sc.s.Cluster.OSDMap.OSDs, api.OSD{ID: 9, UUID: uuidOf(8), Up: true, In: true, Host: "h9"})
+			sc.host("h1", func(h *ceph.HostSeen) { h.Slots[1].ID = 9 })
+		}, false, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			sc := settled(t)
+			sc.unmade(-1)
+			c.change(sc)
+
+			st := staged(t, sc)
+			st.run().Update(st.ends(t, "forget"), known())
+
+			if st.did(`ask {"force":true,"id":9,"prefix":"osd purge"`) != c.purged || st.did("forget /dev/sdz on h1") != c.forgotten || st.did("stop osd.9") != c.stopped ||
+				st.did("slot") || st.did("wipe") {
+				t.Errorf("done: %q", st.done)
+			}
+		})
+	}
+}
+
+// TestUpdate_purgesByUUID: a number that is another OSD's by the time of the purge is left alone.
+func TestUpdate_purgesByUUID(t *testing.T) {
+	t.Parallel()
+
+	sc := settled(t)
+	sc.unmade(9)
+	sc.s.Cluster.OSDMap.OSDs = append(sc.s.Cluster.OSDMap.OSDs, api.OSD{ID: 9, UUID: uuidOf(9), New: true, Host: "h1"})
+
+	st := staged(t, sc)
+	st.before = func(_ context.Context, what string) error {
+		if strings.HasPrefix(what, "stop osd.9") {
+			st.mu.Lock()
+			st.answers["osd dump"] = strings.ReplaceAll(st.answers["osd dump"], uuidOf(9), uuidOf(8))
+			st.mu.Unlock()
+		}
+
+		return nil
+	}
+
+	res := st.run().Update(t.Context(), known())
+	if res.Err == nil || !strings.Contains(res.Err.Error(), "nothing of it was touched") || st.did(`ask {"force":true`) || st.did("forget") {
+		t.Errorf("%v, done: %q", res.Err, st.done)
+	}
+}
+
+// TestUpdate_adoptsNoOneElses: a device that turns out to hold an OSD that is up is not started twice.
+func TestUpdate_adoptsNoOneElses(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		change func(*stage)
+		done   []string
+	}{
+		"it was found when it was taken": {func(st *stage) {
+			st.w.Storage.Devices = append(st.w.Storage.Devices, ceph.DeviceSpec{Host: "h1", Path: "/dev/sdq"})
+			st.host("h1", func(h *ceph.HostSeen) {
+				h.Disks = append(slices.Clone(h.Disks), ceph.Disk{Name: "sdq", Path: "/dev/sdq", Type: "disk", Size: 1 << 40, Serial: "Q"})
+			})
+			st.w.Hosts[0].Host.(*actor).slot = &ceph.Slot{Key: "q", Path: "/dev/sdq", UUID: uuidOf(1), ID: 1, Made: true, Device: "/dev/sdq"} //nolint:forcetypeassert // staged put it there
+		}, []string{"slot /dev/sdq on h1", "forget /dev/sdq on h1"}},
+		"its record is there, and another host runs it": {func(st *stage) {
+			st.daemon("h1", "osd", "0", stopped)
+			st.answers["osd tree"] = strings.ReplaceAll(st.answers["osd tree"], `"name":"h1"`, `"name":"h7"`)
+			st.answers["osd metadata"] = `[{"id":0,"hostname":"h7"}]`
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			st := staged(t, settled(t))
+			c.change(st)
+
+			res := st.run().Update(t.Context(), known())
+			if res.Err == nil || !strings.Contains(res.Err.Error(), "several hosts see one disk") || st.did("start") || st.did("make osd") || st.did(`ask {"ids"`) {
+				t.Errorf("%v, done: %q", res.Err, st.done)
+			}
+
+			for _, d := range c.done {
+				if !st.did(d) {
+					t.Errorf("not %q, done: %q", d, st.done)
+				}
+			}
+		})
+	}
+}
