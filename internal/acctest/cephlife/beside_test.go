@@ -67,7 +67,7 @@ func TestLife_twoClustersOnOneHost(t *testing.T) {
 		t.Fatalf("both have the fsid %s", a.FSID)
 	}
 
-	second.put(t, "things", "kept")
+	second.put(t, "kept")
 	first.whole(t, a, 1)
 	second.whole(t, b, 3)
 
@@ -98,7 +98,7 @@ func TestLife_twoClustersOnOneHost(t *testing.T) {
 
 	second.whole(t, b, 3)
 
-	if got := second.get(t, "things"); got != "kept" {
+	if got := second.get(t); got != "kept" {
 		t.Fatalf("the object is %q", got)
 	}
 

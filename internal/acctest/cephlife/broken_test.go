@@ -89,7 +89,7 @@ func (m *many) cutOffAtCreation(t *testing.T) ceph.Record {
 	res := m.run(t).Create(t.Context())
 	fails(t, res, "h3: ")
 
-	if res.Known || res.Stands != "Nothing was made." || !errors.Is(res.Err, res.Err) {
+	if res.Known || res.Stands != "Nothing was made." {
 		t.Fatalf("something was made: %+v", res)
 	}
 
@@ -101,7 +101,7 @@ func (m *many) cutOffAtCreation(t *testing.T) ceph.Record {
 		log(ctx, text)
 
 		if strings.Contains(text, "making or starting") {
-			m.hosts.Cut("h3")
+			m.hosts.Cut("h3") //nolint:contextcheck // the hosts have the context of the test
 		}
 	}
 

@@ -31,7 +31,7 @@ func TestLife_cutOff(t *testing.T) {
 	o.whole(t, rec, 2)
 	o.onlyMonDies(t, rec)
 
-	o.put(t, "things", "kept")
+	o.put(t, "kept")
 	o.wrongDeletes(t, rec)
 	o.deleteKeeping(t, rec)
 }
@@ -164,7 +164,7 @@ func (o *one) deleteKeeping(t *testing.T, rec ceph.Record) {
 
 		// Nothing is in the state any more.
 		again := must(t, o.run(t).Create(t.Context()))
-		if again.FSID != rec.FSID || o.get(t, "things") != "kept" {
+		if again.FSID != rec.FSID || o.get(t) != "kept" {
 			t.Fatalf("it did not come back: %+v", again)
 		}
 

@@ -87,6 +87,8 @@ func (o *one) cleanup() ceph.CleanupSpec {
 }
 
 func (o *one) run(t *testing.T) *ceph.Run {
+	t.Helper()
+
 	start := time.Now()
 
 	return &ceph.Run{Wanted: o.wanted, Log: func(_ context.Context, text string) {

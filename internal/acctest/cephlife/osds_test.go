@@ -27,7 +27,7 @@ func TestLife_osdsComeAndGo(t *testing.T) {
 	o.wanted.Storage.Removal.Timeout = 2 * time.Minute
 
 	rec := o.halfMade(t)
-	o.put(t, "things", "kept")
+	o.put(t, "kept")
 
 	rec = o.halfMadeGoes(t, rec)
 	rec = o.removalNotAllowed(t, rec)
@@ -164,7 +164,7 @@ func (o *one) removalCutOff(t *testing.T, rec ceph.Record) ceph.Record {
 	o.whole(t, rec, 2)
 	o.noFile(t, 2)
 
-	if got := o.get(t, "things"); got != "kept" {
+	if got := o.get(t); got != "kept" {
 		t.Fatalf("the object is %q", got)
 	}
 
@@ -210,7 +210,7 @@ func (o *one) removalOfTwo(t *testing.T, rec ceph.Record) ceph.Record {
 	rec = must(t, run.Update(t.Context(), rec))
 	o.whole(t, rec, 2)
 
-	if drained != 1 || o.get(t, "things") != "kept" {
+	if drained != 1 || o.get(t) != "kept" {
 		t.Fatalf("two were drained %d times", drained)
 	}
 
@@ -221,8 +221,8 @@ func (o *one) removalOfTwo(t *testing.T, rec ceph.Record) ceph.Record {
 func (o *one) settingsChange(t *testing.T, rec ceph.Record) ceph.Record {
 	t.Helper()
 
-	option := func(who, name string) string {
-		return o.sh(t, fmt.Sprintf("ceph config dump -f json | tr '{' '\\n' | grep '\"section\":\"%s\".*\"name\":\"%s\"' | sed 's/.*\"value\":\"\\([^\"]*\\)\".*/\\1/' || :", who, name))
+	option := func(name string) string {
+		return o.sh(t, fmt.Sprintf("ceph config dump -f json | tr '{' '\\n' | grep '\"section\":\"osd\".*\"name\":\"%s\"' | sed 's/.*\"value\":\"\\([^\"]*\\)\".*/\\1/' || :", name))
 	}
 
 	o.wanted.Config["osd"] = map[string]string{"osd max backfills": "3"}
@@ -237,13 +237,13 @@ func (o *one) settingsChange(t *testing.T, rec ceph.Record) ceph.Record {
 	calm(t, must(t, o.run(t).Refresh(t.Context(), rec)))
 
 	tree := o.sh(t, "ceph osd find "+strings.Fields(o.ids(t))[0]+" -f json; ceph osd tree; ceph osd dump | grep ratio | sort | tr '\\n' ' '")
-	if option("osd", "osd_max_backfills") != "3" || !strings.Contains(tree, `"rack":"r1","root":"default"`) || !strings.Contains(tree, "nvme") ||
+	if option("osd_max_backfills") != "3" || !strings.Contains(tree, `"rack":"r1","root":"default"`) || !strings.Contains(tree, "nvme") ||
 		!strings.Contains(tree, "backfillfull_ratio 0.8 full_ratio 0.9 nearfull_ratio 0.7") {
 		t.Fatal(tree)
 	}
 
 	// Data is placed where the host is now.
-	if got := o.get(t, "things"); got != "kept" {
+	if got := o.get(t); got != "kept" {
 		t.Fatalf("the object is %q", got)
 	}
 
@@ -254,7 +254,7 @@ func (o *one) settingsChange(t *testing.T, rec ceph.Record) ceph.Record {
 	drifts(t, seen, "osd_max_backfills", "ratios", "is out", "crush location of "+o.name)
 
 	rec = must(t, o.run(t).Update(t.Context(), seen))
-	if option("osd", "osd_max_backfills") != "3" || option("osd", "osd_recovery_max_active") != "4" {
+	if option("osd_max_backfills") != "3" || option("osd_recovery_max_active") != "4" {
 		t.Fatal("the options are not as they should be")
 	}
 
@@ -262,7 +262,7 @@ func (o *one) settingsChange(t *testing.T, rec ceph.Record) ceph.Record {
 	o.wanted.Config["osd"]["osd max backfills"] = "5"
 	rec = must(t, o.run(t).Update(t.Context(), rec))
 
-	if option("osd", "osd_max_backfills") != "5" {
+	if option("osd_max_backfills") != "5" {
 		t.Fatal("the option was not changed")
 	}
 
@@ -274,7 +274,7 @@ func (o *one) settingsChange(t *testing.T, rec ceph.Record) ceph.Record {
 	rec = must(t, o.run(t).Update(t.Context(), rec))
 	calm(t, must(t, o.run(t).Refresh(t.Context(), rec)))
 
-	if got := option("osd", "osd_max_backfills"); got != "" || option("osd", "osd_recovery_max_active") != "4" {
+	if got := option("osd_max_backfills"); got != "" || option("osd_recovery_max_active") != "4" {
 		t.Fatalf("the option is %q", got)
 	}
 

@@ -87,16 +87,16 @@ func (o *one) kill(t *testing.T, daemon string) {
 }
 
 // put writes an object, and pool and all first.
-func (o *one) put(t *testing.T, pool, text string) {
+func (o *one) put(t *testing.T, text string) {
 	t.Helper()
-	o.sh(t, fmt.Sprintf("ceph osd pool create %s 8 8; printf '%%s' '%s' | rados -p %s put thing -", pool, text, pool))
+	o.sh(t, "ceph osd pool create things 8 8; printf %s '"+text+"' | rados -p things put thing -")
 }
 
 // get reads the object back.
-func (o *one) get(t *testing.T, pool string) string {
+func (o *one) get(t *testing.T) string {
 	t.Helper()
 
-	return o.sh(t, fmt.Sprintf("timeout 40 rados -p %s get thing -", pool))
+	return o.sh(t, "timeout 40 rados -p things get thing -")
 }
 
 // hooked is a host that something happens to before each thing that is done on it.

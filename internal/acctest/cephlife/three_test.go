@@ -66,7 +66,11 @@ func newMany(t *testing.T, n int) *many {
 	return m
 }
 
-func (m *many) run(t *testing.T) *ceph.Run { return (&one{wanted: m.wanted}).run(t) }
+func (m *many) run(t *testing.T) *ceph.Run {
+	t.Helper()
+
+	return (&one{wanted: m.wanted}).run(t)
+}
 
 func TestLife_threeHosts(t *testing.T) {
 	t.Parallel()
