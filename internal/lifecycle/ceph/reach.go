@@ -101,7 +101,7 @@ func (l Location) layout() Layout { return Layout{FSID: l.FSID, Dir: l.Dir} }
 func openAt(ctx context.Context, loc Location, h Host) (*Session, string, error) {
 	// The session outlives the verb that opens it, and the opening does not.
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	late := time.AfterFunc(reachTime, func() { end(fmt.Errorf("no answer within %s", reachTime)) })
+	late := time.AfterFunc(reachTime, func() { end(fmt.Errorf("%w: no answer within %s", api.ErrNoQuorum, reachTime)) })
 	release := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 
 	c, err := h.Connect(life, loc.layout())

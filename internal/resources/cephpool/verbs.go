@@ -90,7 +90,7 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		resp.Diagnostics.AddWarning(state.label()+" is gone", value.Sentence(err)+" It is taken out of the state; the next apply creates it anew.")
 		resp.State.RemoveResource(ctx)
 	case err != nil:
-		resp.Diagnostics.AddError(state.label()+" could not be read", value.Sentence(err)+" The state is kept as it is.")
+		cephvalue.NotRead(state.label(), err, &resp.Diagnostics)
 	default:
 		state.follow(seen, reach.Location.FSID)
 		r.record(ctx, state, &resp.State, resp.Identity, &resp.Diagnostics)

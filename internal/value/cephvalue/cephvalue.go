@@ -66,27 +66,6 @@ func Reach(ctx context.Context, far Far, id types.String, connection types.Objec
 // Separator is between the id of a cluster and the name of something in it. No id of a cluster has it.
 const Separator = "#"
 
-// Refresh reaches a cluster for the refresh of something in it. What is not known before apply
-// is no error there.
-func Refresh(ctx context.Context, far Far, id types.String, connection types.Object, label string, diags *diag.Diagnostics) *ceph.Reach {
-	if diags.HasError() {
-		return nil
-	}
-
-	r, err := Open(ctx, far, id, connection, diags)
-
-	switch {
-	case diags.HasError():
-		return nil
-	case errors.Is(err, ErrPending):
-		diags.AddWarning(label+" is not refreshed", value.Sentence(err)+" The state is kept as it is until apply.")
-	case err != nil:
-		diags.AddError("Ceph cluster of "+label+" cannot be reached", value.Sentence(err)+"\nThe state is kept as it is.")
-	}
-
-	return r
-}
-
 // Open is [Reach] for callers that have words of their own.
 func Open(ctx context.Context, far Far, id types.String, connection types.Object, diags *diag.Diagnostics) (*ceph.Reach, error) {
 	switch {
