@@ -81,8 +81,8 @@ type poolDoc struct {
 	Applications map[string]struct{} `json:"application_metadata"`
 }
 
-// fits wants the list of OSDs: a document without it must never read as "no OSDs".
-func (d *osdDumpDoc) fits() bool { return d.Epoch != nil && d.OSDs != nil }
+// fits wants the lists of OSDs and pools: a document without them must never read as "none".
+func (d *osdDumpDoc) fits() bool { return d.Epoch != nil && d.OSDs != nil && d.Pools != nil }
 
 func (d *osdDumpDoc) osdMap() OSDMap {
 	m := OSDMap{

@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // Delete deletes a pool, with what was made for it alone. One that holds objects stays unless
@@ -27,6 +29,10 @@ func Delete(ctx context.Context, c *api.Cluster, which Which, withData bool) (wa
 		if err := empty(ctx, c, seen.Name); err != nil {
 			return nil, err
 		}
+
+		if err := StillEmpty(ctx, c, seen.Name); err != nil {
+			return nil, err
+		}
 	}
 
 	err = permitted(ctx, c, allowDelete, func(ctx context.Context) error { return c.PoolDelete(ctx, seen.Name) })
@@ -41,6 +47,27 @@ func Delete(ctx context.Context, c *api.Cluster, which Which, withData bool) (wa
 	}
 
 	return warnings, nil
+}
+
+// LagTime is how long the use of a pool that was just written to may be told wrong: the OSDs
+// report every five seconds (mgr_stats_period), and the manager hands that on every two
+// (mgr_tick_period).
+const LagTime = 10 * time.Second
+
+// StillEmpty waits until what was written last is known, and then makes sure that the pools hold
+// nothing: ErrHoldsData says what they hold.
+func StillEmpty(ctx context.Context, c *api.Cluster, names ...string) error {
+	if err := wait.Sleep(ctx, LagTime); err != nil {
+		return fmt.Errorf("wait for news of what the pools hold: %w", err)
+	}
+
+	for _, name := range names {
+		if err := empty(ctx, c, name); err != nil {
+			return err
+		}
+	}
+
+	return nil
 }
 
 // empty makes sure that a pool holds nothing. The statistics come from the manager: without

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 )
@@ -27,6 +28,8 @@ type mon struct {
 	objects map[string]int64
 	refuse  map[string]*api.Error // prefix: answer to a change
 	lag     int                   // how often a set option is not known yet
+	late    int64                 // objects in p that are told of some seconds later
+	wrote   time.Time
 	noMgr   bool
 	changes []string
 }
@@ -37,13 +40,14 @@ type poolOf struct {
 	set        map[string]string
 	apps       []string
 	creating   int // how often it is seen being created
+	unlisted   bool
 }
 
 type ruleOf struct{ root, domain, class string }
 
 func newMon() *mon {
 	return &mon{
-		rules: map[string]ruleOf{"replicated_rule": {"default", "host", ""}}, config: map[string]string{}, objects: map[string]int64{}, refuse: map[string]*api.Error{},
+		wrote: time.Now(), rules: map[string]ruleOf{"replicated_rule": {"default", "host", ""}}, config: map[string]string{}, objects: map[string]int64{}, refuse: map[string]*api.Error{},
 	}
 }
 
@@ -81,6 +85,10 @@ func (m *mon) MonCommand(ctx context.Context, cmd []byte) ([]byte, string, error
 	}
 
 	prefix, _ := c["prefix"].(string)
+	if prefix == "osd pool get" && m.find(c["pool"]) == nil {
+		return nil, "", no(-2, "unrecognized pool")
+	}
+
 	if out := m.ask(prefix); out != "" {
 		return []byte(out), "", nil
 	}
@@ -109,6 +117,10 @@ func (m *mon) ask(prefix string) string {
 		pools := []any{}
 
 		for _, p := range m.pools {
+			if p.unlisted {
+				continue
+			}
+
 			flags := "hashpspool"
 			if p.creating > 0 {
 				p.creating--
@@ -146,6 +158,10 @@ func (m *mon) ask(prefix string) string {
 
 		return doc(rules)
 	case "df":
+		if m.late > 0 && time.Since(m.wrote) > 8*time.Second {
+			m.objects["p"] = m.late
+		}
+
 		pools := []any{}
 		for _, p := range m.pools {
 			pools = append(pools, map[string]any{"name": p.name, "stats": map[string]any{"objects": m.objects[p.name], "stored": m.objects[p.name] * 10}})

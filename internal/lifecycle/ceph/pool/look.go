@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
@@ -21,10 +22,27 @@ func Look(ctx context.Context, c *api.Cluster, which Which) (Seen, error) {
 
 	p, err := which.in(m)
 	if err != nil {
-		return Seen{}, err
+		return Seen{}, confirm(ctx, c, which, m, err)
 	}
 
 	return describe(ctx, c, p)
+}
+
+// confirm asks for a pool that the map does not have by its name: what is not there goes out of
+// the state, or is made, and one answer that was misread must not do that.
+func confirm(ctx context.Context, c *api.Cluster, which Which, m api.OSDMap, missing error) error {
+	if slices.ContainsFunc(m.Pools, func(p api.Pool) bool { return p.Name == which.Name }) {
+		return missing // the name is another pool's, by its number
+	}
+
+	switch _, err := c.PoolGet(ctx, which.Name); {
+	case errors.Is(err, api.ErrNotFound):
+		return missing
+	case err != nil:
+		return fmt.Errorf("make sure that pool %s is not there: %w", which.Name, err)
+	default:
+		return fmt.Errorf("%w: the map of the cluster has no pool %s, and the monitors know it", api.ErrAnswer, which.Name)
+	}
 }
 
 // List finds all pools, without what it takes further questions for each to know.

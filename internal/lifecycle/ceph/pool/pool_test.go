@@ -333,16 +333,18 @@ func TestDelete(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		objects  int64
+		late     int64
 		noMgr    bool
 		withData bool
 		want     error
 		says     string
 	}{
-		"an empty pool goes":                      {},
-		"objects keep it":                         {objects: 7, want: pool.ErrHoldsData, says: "7 objects with 70 bytes"},
-		"objects go with it where that is meant":  {objects: 7, withData: true},
-		"without a manager nobody knows":          {noMgr: true, want: api.ErrNoManager},
-		"without a manager it goes where told so": {noMgr: true, withData: true},
+		"an empty pool goes":                       {},
+		"objects keep it":                          {objects: 7, want: pool.ErrHoldsData, says: "7 objects with 70 bytes"},
+		"objects that are not told of yet keep it": {late: 3, want: pool.ErrHoldsData, says: "3 objects"},
+		"objects go with it where that is meant":   {objects: 7, withData: true},
+		"without a manager nobody knows":           {noMgr: true, want: api.ErrNoManager},
+		"without a manager it goes where told so":  {noMgr: true, withData: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -353,7 +355,7 @@ func TestDelete(t *testing.T) {
 				m.add("other").rule = "p_rack"
 				m.add("p").rule = "p"
 				m.rules["p"], m.rules["p_rack"] = ruleOf{"default", "osd", ""}, ruleOf{"default", "rack", ""}
-				m.objects["p"], m.noMgr = c.objects, c.noMgr
+				m.objects["p"], m.late, m.noMgr = c.objects, c.late, c.noMgr
 
 				_, err := pool.Delete(t.Context(), cl, pool.Which{ID: 2, Name: "p"}, c.withData)
 				if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.says) {
@@ -399,6 +401,25 @@ func TestLook_theNumberCounts(t *testing.T) {
 
 		if seen, err := pool.Look(t.Context(), c, pool.Which{ID: 9, Name: "p"}); err != nil || seen.Name != "renamed" {
 			t.Errorf("got %+v, %v", seen, err)
+		}
+	})
+}
+
+// TestLook_oneAnswerIsNotEnough has a map without a pool that is there.
+func TestLook_oneAnswerIsNotEnough(t *testing.T) {
+	t.Parallel()
+
+	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
+		m.add("p").unlisted = true
+
+		if _, err := pool.Look(t.Context(), c, pool.Which{ID: 1, Name: "p"}); !errors.Is(err, api.ErrAnswer) || errors.Is(err, pool.ErrNoPool) {
+			t.Errorf("got %v", err)
+		}
+
+		if _, err := pool.Look(t.Context(), c, pool.Which{Name: "absent"}); !errors.Is(err, pool.ErrNoPool) {
+			t.Errorf("got %v", err)
 		}
 	})
 }
