@@ -23,6 +23,7 @@ type cephSessions struct {
 type cephSession struct {
 	busy chan struct{} // holds a token while somebody opens or closes
 	open *ceph.Session
+	lost []*ceph.Session // others may still hold them
 	fsid string
 }
 
@@ -55,7 +56,7 @@ func (s *services) Ceph(ctx context.Context, id string, connection *remote.Confi
 		return entry.open.Reach(loc, hosts), nil
 	}
 
-	entry.close()
+	entry.forget()
 
 	reach, err := ceph.Open(ctx, loc, hosts)
 	if err != nil {
@@ -104,12 +105,23 @@ func (c *cephSessions) close() {
 	}
 }
 
-// close ends the session. The caller holds the token.
-func (c *cephSession) close() {
+// forget makes room for another session. The lost one is closed at the end only: whoever still
+// waits for its answer is to hear what became of it. The caller holds the token.
+func (c *cephSession) forget() {
 	if c.open != nil {
-		_ = c.open.Close()
-		c.open = nil
+		c.lost, c.open = append(c.lost, c.open), nil
 	}
+}
+
+// close ends all sessions. The caller holds the token.
+func (c *cephSession) close() {
+	c.forget()
+
+	for _, s := range c.lost {
+		_ = s.Close()
+	}
+
+	c.lost = nil
 }
 
 // cephHosts are the hosts of a location, or the one that a connection leads to.
