@@ -143,13 +143,7 @@ func (w *worker) lookOn(ctx context.Context, before *Seen, ask Ask) (*Seen, erro
 		seen.Identity = before.Identity
 	}
 
-	w.lookHosts(ctx, seen, ask)
-
-	if err := ctx.Err(); err != nil {
-		return seen, context.Cause(ctx)
-	}
-
-	if err := w.recognise(seen); err != nil {
+	if err := w.lookRecognised(ctx, seen, ask); err != nil {
 		return seen, err
 	}
 
@@ -160,6 +154,27 @@ func (w *worker) lookOn(ctx context.Context, before *Seen, ask Ask) (*Seen, erro
 	seen.Calm = w.calm
 
 	return seen, nil
+}
+
+// lookRecognised looks at hosts, and at all of them again where only this look told which cluster
+// it is: without its fsid what is ours looks like what another cluster left.
+func (w *worker) lookRecognised(ctx context.Context, seen *Seen, ask Ask) error {
+	for {
+		as := w.fsid(seen)
+		w.lookHosts(ctx, seen, ask)
+
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+
+		if err := w.recognise(seen); err != nil || w.fsid(seen) == as {
+			return err
+		}
+
+		for _, h := range slices.Concat(w.Hosts, w.Former) {
+			w.mark(h.Name)
+		}
+	}
 }
 
 // lookHosts looks at the hosts that a step touched, and at all others once in a while.

@@ -142,6 +142,12 @@ func noIdentity(v *view) Step {
 		return Step{}
 	}
 
+	// Another one in its place would make strangers of its own disks.
+	if was := v.s.Record.FSID; was != "" && v.w.External == nil {
+		return Step{Do: fail, Why: fmt.Sprintf("the state has the cluster with fsid %s, no host has its %s, and the state does not hold its keys: bring that file back, or take the cluster out of the state with `terraform state rm` to make a new one",
+			was, Layout{Dir: v.w.Dir}.IdentityFile())}
+	}
+
 	return Step{Do: makeIdentity, Message: "Configuring the Ceph cluster", Why: "choosing fsid and keys"}
 }
 

@@ -6,6 +6,7 @@ package ceph
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // judge says why a disk cannot become an OSD, and whether it can only because a label of another
@@ -31,7 +32,7 @@ func (c *chooser) judge(h *hostChoice, d Disk, named bool) (foreign bool, why st
 		return false, "it is part of " + who
 	}
 
-	if c.fsid != "" && d.Label.FSID == c.fsid {
+	if c.fsid != "" && strings.EqualFold(d.Label.FSID, c.fsid) {
 		return false, notMain(*d.Label)
 	}
 

@@ -204,3 +204,83 @@ func TestUpdate_adoptsNoOneElses(t *testing.T) {
 		})
 	}
 }
+
+// TestApply_knowsItsOwn: what is of the cluster is never taken for what another one left, whether
+// the state tells which it is, or one of its hosts.
+func TestApply_knowsItsOwn(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		was    ceph.Record
+		change func(*stage)
+		says   string
+	}{
+		"a create learns it from a host": {ceph.Record{}, func(st *stage) {
+			// Only h1 has the identity: before it is known, the OSDs of h2 look like those of another cluster.
+			st.w.Mon, st.w.Mgr = ceph.MonSpec{Count: 1, Hosts: []string{"h1"}}, ceph.MgrSpec{Count: 1, Hosts: []string{"h1"}}
+			st.look = func(host string, l ceph.Layout) (ceph.Facts, error) {
+				f, err := st.shown(host)
+				if host != "h1" {
+					f.Identity = nil
+				}
+
+				if l.FSID != fsid {
+					f.Daemons, f.Leftovers = nil, []ceph.Leftover{{Path: "/var/lib/ceph/osd/1", FSID: fsid, What: "OSD's folder"}}
+				}
+
+				return f, err
+			}
+		}, ""},
+		"a state whose keys are lost, with hosts that lost the identity": {ceph.Record{FSID: fsid}, func(st *stage) {
+			for name := range st.s.Hosts {
+				st.host(name, func(h *ceph.HostSeen) { h.Identity, h.Slots = nil, nil })
+			}
+		}, "the state has the cluster with fsid " + fsid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			st := staged(t, settled(t))
+			st.w.Takeover = ceph.Takeover{WipeForeignData: true, WipeForeignDevices: true}
+			c.change(st)
+
+			run, ctx := st.run(), st.ends(t, "ask")
+			verb := func() ceph.Result { return run.Update(ctx, c.was) }
+
+			if c.was.FSID == "" {
+				verb = func() ceph.Result { return run.Create(ctx) }
+			}
+
+			res := verb()
+			if st.did("discard") || st.did("slot") || c.says != "" && (res.Err == nil || !strings.Contains(res.Err.Error(), c.says) || len(st.done) > 0) {
+				t.Errorf("%v, done: %q", res.Err, st.done)
+			}
+		})
+	}
+}
+
+// TestChoose_ownLabels: with the leave to wipe what is of other clusters, what is ours is not.
+func TestChoose_ownLabels(t *testing.T) {
+	t.Parallel()
+
+	sc := settled(t)
+	sc.w.Takeover.WipeForeignDevices = true
+
+	facts := sc.facts()
+	for name, f := range facts {
+		f.Slots = nil
+		facts[name] = f
+	}
+
+	for label, foreign := range map[string]bool{fsid: false, strings.ToUpper(fsid): false, "99999999-2222-4333-8444-555555555555": true} {
+		for _, f := range facts {
+			f.Disks[0].Label.FSID = label
+		}
+
+		for host, specs := range ceph.Choose(sc.w, fsid, facts).New {
+			if len(specs) != 1 || specs[0].Foreign != foreign {
+				t.Errorf("a label of %s on %s: %+v", label, host, specs)
+			}
+		}
+	}
+}
