@@ -36,14 +36,16 @@ var (
 type Host interface {
 	// Name is how people know the host: user@host:port, or "this machine".
 	Name() string
-	// Look looks at everything of the cluster on the host, with one command.
+	// Look looks at everything of the cluster on the host, with one command. An error never means that
+	// there is nothing: ErrHidden says that it could not see.
 	Look(ctx context.Context, l Layout, ask Ask) (Facts, error)
 	// Connect opens a session with the cluster through the host, as client.admin.
 	Connect(ctx context.Context, l Layout) (api.Commander, error)
 	// Install puts in the distribution's packages that have these programs.
 	Install(ctx context.Context, programs []string) error
 
-	// Write makes the folders of the cluster and writes those files that differ.
+	// Write makes the folders of the cluster and writes those files that differ. Where an identity or a
+	// configuration is of another fsid, nothing is written: ErrForeign.
 	Write(ctx context.Context, l Layout, files []File) error
 	// MakeMon makes the store of a monitor (mkfs), unless it is there. A store of another fsid is ErrForeign.
 	MakeMon(ctx context.Context, l Layout, id string, seed MonSeed) error
@@ -64,11 +66,13 @@ type Host interface {
 	// Wipe overwrites the start (or, full, all) of the device of an OSD of ours, reads back that the
 	// label is gone, and forgets the slot. The label's fsid and uuid are compared first.
 	Wipe(ctx context.Context, l Layout, slot Slot, method string, passes int) error
-	// Forget deletes the record of an OSD that is gone from the cluster; its device stays as it is.
+	// Forget deletes the record of an OSD that is gone from the cluster; its device stays as it is. A
+	// record of another uuid is ErrForeign.
 	Forget(ctx context.Context, l Layout, slot Slot) error
 	// WipeForeign wipes a device that carries the label of another cluster. Only with takeover.
 	WipeForeign(ctx context.Context, device, fsid string) error
-	// Discard deletes what a look found left of other clusters. Only with takeover.
+	// Discard deletes what a look found left of other clusters. Only with takeover. Nothing of it may
+	// run, and it must still be what was seen; what is ours stays.
 	Discard(ctx context.Context, l Layout, left []Leftover) error
 	// Erase deletes the folder of the cluster, once nothing of it runs and no slot is left. It compares the fsid first.
 	Erase(ctx context.Context, l Layout) error
