@@ -93,7 +93,16 @@ data "metal3_ceph_status" "this" { cluster_id = %[1]q }
 		one.CLI(t, "auth", "caps", "client.vms", "mon", "allow r")
 	}
 
-	rekeyed := step(config(id, caps, "key_version = 1"), plancheck.ResourceActionUpdate, is(this, "key", knownvalue.Null()))
+	numbered := step(config(id, caps, "key_version = 1"), plancheck.ResourceActionUpdate, is(this, "key", knownvalue.Null()))
+	numbered.Check = func(*terraform.State) error {
+		if there() != first {
+			return fmt.Errorf("the first number made another key")
+		}
+
+		return nil
+	}
+
+	rekeyed := step(config(id, caps, "key_version = 2"), plancheck.ResourceActionUpdate, is(this, "key", knownvalue.Null()))
 	rekeyed.Check = func(*terraform.State) error {
 		if now := there(); now == first || now == "" || !strings.Contains(one.CLI(t, "auth", "get", "client.vms"), "profile rbd pool=vms") {
 			return fmt.Errorf("the key is as before, or the caps are not: %q", now)
@@ -102,7 +111,7 @@ data "metal3_ceph_status" "this" { cluster_id = %[1]q }
 		return nil
 	}
 
-	stored := step(config(id, caps, "key_version = 1\nstore_key = true"), plancheck.ResourceActionUpdate, is(this, "key", knownvalue.StringRegexp(regexp.MustCompile(`^\S{40}$`))))
+	stored := step(config(id, caps, "key_version = 2\nstore_key = true"), plancheck.ResourceActionUpdate, is(this, "key", knownvalue.StringRegexp(regexp.MustCompile(`^\S{40}$`))))
 	stored.Check = func(s *terraform.State) error {
 		if s.RootModule().Resources[this].Primary.Attributes["key"] != there() {
 			return fmt.Errorf("the key in the state is another one")
@@ -138,7 +147,7 @@ data "metal3_ceph_status" "this" { cluster_id = %[1]q }
 					statecheck.ExpectKnownValue("data.metal3_ceph_status.this", tfjsonpath.New("mons").AtMapKey("a").AtMapKey("in_quorum"), knownvalue.Bool(true)),
 				},
 			},
-			drift, rekeyed, stored,
+			drift, numbered, rekeyed, stored,
 			{ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateId: id + "#client.vms", ImportStateVerifyIgnore: []string{"key", "key_version", "store_key"}},
 			gone,
 			{ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateId: id + "#client.vms"},

@@ -97,7 +97,7 @@ func (r *clientResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"caps": schema.MapAttribute{
 				Required: true, ElementType: types.StringType,
 				MarkdownDescription: "What the user may do, by the kind of daemon that it asks: `mon`, `osd`, `mgr`, `mds`. For instance `mon = \"profile rbd\"`, `osd = \"profile rbd pool=vms\"`. " +
-					"All caps of the user are these; a change is made in place and keeps the key. A user of the name that is there already with other caps is an error: import it.",
+					"All caps of the user are these; a change is made in place and keeps the key. A user of the name that is there already with other caps is an error: import it. One with these caps is taken over with a warning, and a destroy deletes it.",
 				Validators: []validator.Map{
 					mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues(),
 					mapvalidator.KeysAre(stringvalidator.OneOf("mon", "osd", "mgr", "mds")),
@@ -108,7 +108,8 @@ func (r *clientResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 				Optional: true, Computed: true, Default: booldefault.StaticBool(false), MarkdownDescription: "Whether `key` holds the key, in the state and to be read by whoever reads that. Default `false`.",
 			},
 			"key_version": schema.Int64Attribute{
-				Optional: true, MarkdownDescription: "Any number. A change of it makes a new key, with the same caps; the old one ends at once.",
+				Optional: true, MarkdownDescription: "Any number. A change from one number to another makes a new key, with the same caps; the old one ends at once, and the plan warns of that. " +
+					"The first number that is written keeps the key, also after an import; so does taking the number away. To be able to renew the key later, write `1` from the beginning.",
 			},
 			"key":                schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key; null without `store_key`."},
 			"cluster_connection": cephvalue.ConnectionAttribute(cephvalue.AboutConnection),

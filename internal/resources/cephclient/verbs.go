@@ -6,6 +6,7 @@ package cephclient
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -36,7 +37,7 @@ func (r *clientResource) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 
-	u, err := user.Create(ctx, reach.Cluster, plan.Entity.ValueString(), value.GoMap(plan.Caps))
+	u, adopted, err := user.Create(ctx, reach.Cluster, plan.Entity.ValueString(), value.GoMap(plan.Caps))
 
 	switch {
 	case errors.Is(err, user.ErrOtherCaps):
@@ -45,6 +46,10 @@ func (r *clientResource) Create(ctx context.Context, req resource.CreateRequest,
 	case err != nil:
 		resp.Diagnostics.AddError(plan.label()+" could not be created", value.Sentence(err)+" If it was made all the same, the next apply takes it as it is.")
 	default:
+		if adopted {
+			resp.Diagnostics.AddWarning(plan.label()+" was there already", "It has the same caps, and keeps its key. From now on it is managed here: a destroy deletes it, also where others use it.")
+		}
+
 		plan.follow(u, reach.Location.FSID)
 		plan.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	}
@@ -98,7 +103,7 @@ func (r *clientResource) Update(ctx context.Context, req resource.UpdateRequest,
 		return
 	}
 
-	u, err := user.Update(ctx, reach.Cluster, plan.Entity.ValueString(), value.GoMap(plan.Caps), !plan.KeyVersion.Equal(state.KeyVersion))
+	u, err := user.Update(ctx, reach.Cluster, plan.Entity.ValueString(), value.GoMap(plan.Caps), plan.rekeys(state))
 	if err != nil {
 		resp.Diagnostics.AddError(plan.label()+" could not be changed", value.Sentence(err)+" The next apply tries again.")
 
@@ -149,8 +154,20 @@ func (r *clientResource) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 
 	plan.ID = types.StringValue(plan.ClusterID.ValueString() + cephvalue.Separator + plan.Entity.ValueString())
 
+	rekeys := plan.rekeys(state)
+	maybe := plan.KeyVersion.IsUnknown() && !state.KeyVersion.IsNull()
+
 	switch {
-	case !plan.KeyVersion.Equal(state.KeyVersion) || !plan.StoreKey.Equal(state.StoreKey):
+	case rekeys:
+		resp.Diagnostics.AddAttributeWarning(path.Root("key_version"), plan.label()+" gets another key",
+			fmt.Sprintf("key_version changes from %d to %d. The key that is in use ends at once: whoever has it must get the new one.", state.KeyVersion.ValueInt64(), plan.KeyVersion.ValueInt64()))
+	case maybe:
+		resp.Diagnostics.AddAttributeWarning(path.Root("key_version"), plan.label()+" may get another key",
+			fmt.Sprintf("key_version is %d, and is not known yet. With another number, the key that is in use ends at once.", state.KeyVersion.ValueInt64()))
+	}
+
+	switch {
+	case rekeys || maybe || !plan.StoreKey.Equal(state.StoreKey):
 		plan.Key = types.StringUnknown()
 	default:
 		plan.Key = state.Key
@@ -161,4 +178,12 @@ func (r *clientResource) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 	}
 
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// rekeys reports whether the user gets another key. That ends the one in use: it takes two numbers
+// that differ. The first one that is written, such as after an import, is none of that.
+func (m model) rekeys(state model) bool {
+	known := func(v types.Int64) bool { return !v.IsNull() && !v.IsUnknown() }
+
+	return known(m.KeyVersion) && known(state.KeyVersion) && !m.KeyVersion.Equal(state.KeyVersion)
 }

@@ -58,23 +58,24 @@ func Look(ctx context.Context, c *api.Cluster, entity string) (api.User, error) 
 	}
 }
 
-// Create makes a user. One that is there and may do the same is the one.
-func Create(ctx context.Context, c *api.Cluster, entity string, caps map[string]string) (api.User, error) {
-	u, err := Look(ctx, c, entity)
+// Create makes a user. One that is there and may do the same is the one; that is reported, too.
+func Create(ctx context.Context, c *api.Cluster, entity string, caps map[string]string) (u api.User, adopted bool, err error) {
+	u, err = Look(ctx, c, entity)
+	adopted = err == nil
 
 	if errors.Is(err, ErrNoUser) {
 		if _, err := c.AuthGetOrCreate(ctx, entity, caps); err != nil {
-			return api.User{}, fmt.Errorf("create user %s: %w", entity, err)
+			return api.User{}, false, fmt.Errorf("create user %s: %w", entity, err)
 		}
 
 		u, err = Look(ctx, c, entity)
 	}
 
 	if err == nil && !maps.Equal(u.Caps, caps) {
-		return api.User{}, fmt.Errorf("%w: %s has %s", ErrOtherCaps, entity, Caps(u.Caps))
+		return api.User{}, false, fmt.Errorf("%w: %s has %s", ErrOtherCaps, entity, Caps(u.Caps))
 	}
 
-	return u, err
+	return u, adopted, err
 }
 
 // Update gives a user its caps, and another key where that is wanted.

@@ -93,16 +93,16 @@ func TestUser_life(t *testing.T) {
 		t.Errorf("nobody is there: %v", err)
 	}
 
-	u, err := user.Create(t.Context(), c, vms, caps)
+	u, adopted, err := user.Create(t.Context(), c, vms, caps)
 	if err != nil || u.Key != "first" || fmt.Sprint(u.Caps) != fmt.Sprint(caps) {
 		t.Fatalf("got %v, %v", u.Caps, err)
 	}
 
-	if _, err := user.Create(t.Context(), c, vms, caps); err != nil || m.changes != 1 {
+	if _, again, err := user.Create(t.Context(), c, vms, caps); err != nil || adopted || !again || m.changes != 1 {
 		t.Errorf("the same again: %v", err)
 	}
 
-	if _, err := user.Create(t.Context(), c, vms, map[string]string{"mon": "allow *"}); !errors.Is(err, user.ErrOtherCaps) || !strings.Contains(err.Error(), "osd = profile rbd pool=vms") || m.changes != 1 {
+	if _, _, err := user.Create(t.Context(), c, vms, map[string]string{"mon": "allow *"}); !errors.Is(err, user.ErrOtherCaps) || !strings.Contains(err.Error(), "osd = profile rbd pool=vms") || m.changes != 1 {
 		t.Errorf("other caps: %v", err)
 	}
 
