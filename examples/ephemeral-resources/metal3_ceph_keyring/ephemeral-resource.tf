@@ -1,7 +1,6 @@
 # The key of a user, for a provider that puts it where it is needed. It gets into no state.
 ephemeral "metal3_ceph_keyring" "vms" {
-  cluster_id = metal3_ceph_cluster.prod.id
-  entity     = metal3_ceph_client.vms.entity
+  client_id = metal3_ceph_client.vms.id
 }
 
 resource "kubernetes_secret_v1" "ceph" {

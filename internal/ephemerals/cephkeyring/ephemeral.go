@@ -9,12 +9,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -33,6 +35,7 @@ type keyringResource struct{ far cephvalue.Far }
 
 // model is the ephemeral resource as Terraform sees it.
 type model struct {
+	ClientID   types.String `tfsdk:"client_id"`
 	ClusterID  types.String `tfsdk:"cluster_id"`
 	Connection types.Object `tfsdk:"cluster_connection"`
 	Entity     types.String `tfsdk:"entity"`
@@ -53,7 +56,14 @@ func (e *keyringResource) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The key of a user of a Ceph cluster, to be handed to whoever needs it while Terraform runs, and never stored.",
 		Attributes: map[string]schema.Attribute{
-			"cluster_id":         schema.StringAttribute{Required: true, Validators: []validator.String{cephvalue.ID()}, MarkdownDescription: cephvalue.AboutClusterID},
+			"client_id": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{clientCheck{}, stringvalidator.ExactlyOneOf(path.MatchRoot("cluster_id")), stringvalidator.ConflictsWith(path.MatchRoot("entity"))},
+				MarkdownDescription: "Id of the user: `id` of a `metal3_ceph_client` (`CLUSTER_ID#ENTITY`), instead of `cluster_id` and `entity`. " +
+					"Where the same run makes the user, only this waits for it: the name of the user is known before there is one, its id is not.",
+			},
+			"cluster_id": schema.StringAttribute{
+				Optional: true, Computed: true, Validators: []validator.String{cephvalue.ID()}, MarkdownDescription: cephvalue.AboutClusterID + " One of `client_id` and `cluster_id` is needed.",
+			},
 			"cluster_connection": cephvalue.EphemeralConnection(cephvalue.AboutConnection),
 			"entity": schema.StringAttribute{
 				Optional: true, Computed: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}, MarkdownDescription: "Name of the user. Default: `client.admin`.",
@@ -84,7 +94,7 @@ func (e *keyringResource) Open(ctx context.Context, req ephemeral.OpenRequest, r
 		return
 	}
 
-	m.Entity = types.StringValue(cmp.Or(m.Entity.ValueString(), ceph.EntityAdmin))
+	m.who()
 
 	reach, err := cephvalue.Open(ctx, e.far, m.ClusterID, m.Connection, &resp.Diagnostics)
 
@@ -115,6 +125,20 @@ func (e *keyringResource) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
 }
 
+// who fills in which user of which cluster is meant.
+func (m *model) who() {
+	if cluster, name, ok := strings.Cut(m.ClientID.ValueString(), cephvalue.Separator); ok {
+		m.ClusterID, m.Entity = types.StringValue(cluster), types.StringValue(name)
+	}
+
+	m.Entity = types.StringValue(cmp.Or(m.Entity.ValueString(), ceph.EntityAdmin))
+}
+
 func failure(m model, err error) diag.Diagnostic {
+	if errors.Is(err, user.ErrNoUser) && m.ClientID.IsNull() {
+		return diag.NewErrorDiagnostic("No key of "+m.Entity.ValueString(), value.Sentence(err)+
+			" If a metal3_ceph_client of the same configuration makes it, write client_id = metal3_ceph_client.NAME.id instead of cluster_id and entity: then the key is asked for once the user is there.")
+	}
+
 	return diag.NewErrorDiagnostic("No key of "+m.Entity.ValueString(), value.Sentence(err))
 }

@@ -79,6 +79,8 @@ func (s session) MonCommand(_ context.Context, cmd []byte) ([]byte, string, erro
 		return nil, "", api.ErrLost
 	case strings.Contains(string(cmd), "client.admin"):
 		return []byte(`[{"entity":"client.admin","key":"s3cret","caps":{"mon":"allow *"}}]`), "", nil
+	case strings.Contains(string(cmd), "client.vms"):
+		return []byte(`[{"entity":"client.vms","key":"v","caps":{"mon":"allow r"}}]`), "", nil
 	default:
 		return nil, "", &api.Error{Code: -2, Status: "failed to find it in keyring"}
 	}
@@ -114,6 +116,10 @@ func TestKeyring(t *testing.T) {
 		t.Errorf("connected to %v, want %v: one session for all", w.connects, want)
 	}
 
+	if got, diags := s.Open(t, "metal3_ceph_keyring", block{"client_id": id + "#client.vms"}); got["key"] != "v" || got["cluster_id"] != id || got["entity"] != "client.vms" {
+		t.Errorf("got %v: %s", got, providertest.Errors(diags))
+	}
+
 	// A session that broke is not used again.
 	w.lost = true
 
@@ -140,7 +146,14 @@ func TestKeyring_refusals(t *testing.T) {
 		down            []string
 		says            []string
 	}{
-		"no such user":           {nil, block{"cluster_id": id, "entity": "client.x"}, nil, []string{"No key of client.x", "no such user"}},
+		"no such user":           {nil, block{"cluster_id": id, "entity": "client.x"}, nil, []string{"No key of client.x", "no such user", "client_id = metal3_ceph_client.NAME.id"}},
+		"no user of that id":     {nil, block{"client_id": id + "#client.x"}, nil, []string{"No key of client.x", "no such user"}},
+		"two ways to say who":    {nil, block{"client_id": id + "#client.x", "entity": "client.x"}, nil, []string{"client_id", "entity"}},
+		"two clusters":           {nil, block{"client_id": id + "#client.x", "cluster_id": id}, nil, []string{"client_id", "cluster_id"}},
+		"no cluster":             {nil, block{}, nil, []string{"client_id", "cluster_id"}},
+		"an id of no user":       {nil, block{"client_id": id}, nil, []string{"CLUSTER_ID#ENTITY"}},
+		"an id of a daemon":      {nil, block{"client_id": id + "#mds.a"}, nil, []string{"no user of a client"}},
+		"a user of no fsid":      {nil, block{"client_id": "h1/d#client.x"}, nil, []string{"has no fsid"}},
 		"no host answers":        {nil, block{"cluster_id": id}, []string{"h1", "h2"}, []string{fsid, "2 hosts", "@h1:0", "@h2:2222", "cannot be reached"}},
 		"another cluster":        {nil, block{"cluster_id": strings.Replace(id, "4b5c", "ffff", 1)}, nil, []string{"another cluster", "ffff8c0a", fsid}},
 		"no id":                  {nil, block{"cluster_id": "h1"}, nil, []string{"Invalid id", "FSID@HOST"}},
