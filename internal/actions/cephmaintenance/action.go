@@ -60,8 +60,8 @@ func (a *maintenanceAction) Configure(_ context.Context, req action.ConfigureReq
 // Schema is what users write.
 func (a *maintenanceAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Takes a host of a Ceph cluster out of service for a while (`enter`), or back (`exit`). To enter, all OSDs and monitors of the host must be dispensable together: " +
-			"otherwise the action fails, names the placement groups, and changes nothing. While the host is in maintenance its OSDs stay in when they are down (`noout`), so that no data moves. " +
+		MarkdownDescription: "Takes a host of a Ceph cluster out of service for a while (`enter`), or back (`exit`). To enter, all OSDs and monitors of the host must be dispensable together, and for each active MDS on it another one must stand by elsewhere: " +
+			"otherwise the action fails, names the placement groups or the file system, and changes nothing. While the host is in maintenance its OSDs stay in when they are down (`noout`), so that no data moves. " +
 			"Stopping and starting daemons or the host is not part of it. To exit, the OSDs of the host must come up, and all placement groups must become clean.",
 		Attributes: map[string]schema.Attribute{
 			"cluster_id":         schema.StringAttribute{Required: true, Validators: []validator.String{cephvalue.ID()}, MarkdownDescription: cephvalue.AboutClusterID},
@@ -120,7 +120,7 @@ func (a *maintenanceAction) Invoke(ctx context.Context, req action.InvokeRequest
 
 	switch err := maintenance.Enter(ctx, reach.Cluster, name, say); {
 	case errors.Is(err, maintenance.ErrNotNow):
-		resp.Diagnostics.AddError("Host "+name+" cannot be spared now", value.Sentence(err)+" Nothing was changed. Wait until the cluster is whole, or give its pools more copies.")
+		resp.Diagnostics.AddError("Host "+name+" cannot be spared now", value.Sentence(err)+" Nothing was changed. Wait until the cluster is whole, or give its pools more copies and its file systems MDS on more hosts.")
 	case err != nil:
 		resp.Diagnostics.AddError("Host "+name+" did not enter maintenance", value.Sentence(err))
 	}

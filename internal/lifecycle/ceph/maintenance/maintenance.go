@@ -49,6 +49,7 @@ type host struct {
 	others int    // managers that could take over
 	flag   bool
 	bucket bool // CRUSH has the host
+	mds    []string
 }
 
 // Enter makes sure that the daemons of a host may be stopped all together, and then tells the
@@ -62,6 +63,10 @@ func Enter(ctx context.Context, c *api.Cluster, name string, say Say) error {
 	say("Host %s has %s", name, h.words())
 
 	if err := h.monsCanGo(ctx, c); err != nil {
+		return err
+	}
+
+	if err := h.mdsCanGo(ctx, c, say); err != nil {
 		return err
 	}
 
@@ -172,6 +177,10 @@ func look(ctx context.Context, c *api.Cluster, name string) (host, error) {
 		return h, err
 	}
 
+	if err := h.addMDS(ctx, c, known); err != nil {
+		return h, err
+	}
+
 	if !known[name] {
 		return h, fmt.Errorf("%w: %s; there are %s", ErrNoHost, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	}
@@ -233,6 +242,10 @@ func (h host) words() string {
 
 	if h.mgr != "" {
 		ids = append(ids, "the active manager, mgr."+h.mgr)
+	}
+
+	for _, mds := range h.mds {
+		ids = append(ids, "mds."+mds)
 	}
 
 	if len(ids) == 0 {

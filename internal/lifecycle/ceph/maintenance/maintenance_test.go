@@ -28,6 +28,8 @@ type cluster struct {
 	dirty    int    // how often the placement groups are not clean
 	flag     bool
 	fail     string // this command fails
+	active   string // the MDS that serves; empty: there is no file system
+	standby  string // one that stands by
 	sent     []string
 }
 
@@ -71,6 +73,21 @@ func (c *cluster) MonCommand(_ context.Context, cmd []byte) ([]byte, string, err
 		return []byte(`[{"name":"x","hostname":"h1"},{"name":"y","hostname":"h2"}]`), "", nil
 	case "mgr dump":
 		return []byte(`{"active_name":"x","available":true,"standbys":[{"name":"y"}],"modules":[],"services":{}}`), "", nil
+	case "mds metadata":
+		return []byte(`[{"name":"m1","hostname":"h1"},{"name":"m2","hostname":"h2"},{"name":"n1","hostname":"h1"}]`), "", nil
+	case "fs dump":
+		standbys, list := []any{}, []any{}
+		if c.standby != "" {
+			standbys = append(standbys, map[string]any{"name": c.standby, "state": "up:standby"})
+		}
+
+		if c.active != "" {
+			list = append(list, map[string]any{"id": 1, "mdsmap": map[string]any{"fs_name": "f", "max_mds": 1, "info": map[string]any{"gid": map[string]any{"name": c.active, "state": "up:active"}}}})
+		}
+
+		out, err := json.Marshal(map[string]any{"epoch": 1, "standbys": standbys, "filesystems": list})
+
+		return out, "", err
 	case "quorum_status":
 		all := []any{}
 		for i, n := range names {
@@ -136,6 +153,10 @@ func TestEnter(t *testing.T) {
 		"one of two monitors":             {cluster{mons: 2}, "h1", maintenance.ErrNotNow, []string{"no quorum", "1 of 2"}, nil},
 		"a host without a monitor":        {cluster{mons: 1}, "h3", nil, []string{"osd.2"}, []string{"osd set-group noout h3"}},
 		"a host that is out already":      {cluster{mons: 3, flag: true}, "h1", nil, []string{"already"}, nil},
+		"the only MDS":                    {cluster{mons: 3, active: "m1"}, "h1", maintenance.ErrNotNow, []string{"file system f is served by mds.m1", "no MDS stands by"}, nil},
+		"a standby on the same host":      {cluster{mons: 3, active: "m1", standby: "n1"}, "h1", maintenance.ErrNotNow, []string{"file system f"}, nil},
+		"a standby on another host":       {cluster{mons: 3, active: "m1", standby: "m2"}, "h1", nil, []string{"another MDS takes over"}, []string{"osd set-group noout h1"}},
+		"an MDS that only stands by":      {cluster{mons: 3, active: "m2", standby: "m1"}, "h1", nil, []string{"mds.m1"}, []string{"osd set-group noout h1"}},
 		"no such host":                    {cluster{mons: 3}, "h9", maintenance.ErrNoHost, []string{"h1, h2, h3"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
