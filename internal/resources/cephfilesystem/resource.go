@@ -4,8 +4,8 @@
 // Package cephfilesystem is the resource metal3_ceph_filesystem, and the list resource of the
 // same name.
 //
-// Reading order: schema.go (what users write), model.go (how it looks in Go), wanted.go and
-// follow.go (to and from package fs), then the verbs.
+// Reading order: schema.go (what users write), model.go (how it looks in Go, to and from
+// package fs), plan.go and lack.go (what a plan says), verbs.go, note.go (what is kept beside the state).
 package cephfilesystem
 
 import (

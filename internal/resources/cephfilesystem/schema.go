@@ -45,6 +45,8 @@ func (r *fsResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *r
 
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A file system of a Ceph cluster (CephFS), as Rook's CephFilesystem makes it: its pools, the file system, and the metadata servers (MDS) on the cluster's hosts. " +
+			"The cluster must be one of `metal3_ceph_cluster`: its hosts are looked at before anything is made. " +
+			"MDS that are gone are missed at the next plan, with a warning, and the apply starts them. " +
 			"A file system whose pools for data hold objects is never deleted unless `allow_delete_with_data` says so.",
 		Attributes: map[string]schema.Attribute{
 			"cluster_id": cephvalue.ClusterID(),
@@ -116,7 +118,8 @@ func mdsAttribute() schema.SingleNestedAttribute {
 			"standby_replay": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether a standby follows each active one, so that it takes over faster. Default: `false`."},
 			"hosts": schema.MapNestedAttribute{
 				Optional: true, Validators: []validator.Map{mapvalidator.SizeAtLeast(1)},
-				MarkdownDescription: "Hosts of the cluster that get one MDS each, by a name of yours. Default: the hosts that `cluster_id` names. An MDS on a host that is taken out is stopped and deleted.",
+				MarkdownDescription: "Hosts of the cluster that get one MDS each, by a name of yours. Default: the hosts that `cluster_id` names. An MDS on a host that is taken out is stopped and deleted; " +
+					"where that host does not answer and the cluster does not hear its MDS any more, the MDS loses its key, with a warning.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"address": schema.StringAttribute{
 						Optional: true, Validators: []validator.String{value.OptionalHost()}, MarkdownDescription: "How SSH reaches the host, with the provider's `ssh` block. Default: the name of the host here.",
