@@ -6,6 +6,7 @@ package cephpool
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -41,12 +42,21 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 	stopped := cephvalue.Interrupted(ctx)
 	ctx = context.WithoutCancel(ctx)
 
+	if !made && errors.Is(err, pool.ErrUnsure) {
+		seen, made = r.stands(ctx, plan)
+	}
+
 	remark(plan.label(), seen.Warnings, &resp.Diagnostics)
 
 	switch {
 	case err == nil:
 	case errors.Is(err, pool.ErrExists):
 		resp.Diagnostics.AddAttributeError(pathName, plan.label()+" is already there", value.Sentence(err)+" To manage it, import it: "+
+			"terraform import ADDRESS '"+plan.ClusterID.ValueString()+cephvalue.Separator+plan.Name.ValueString()+"'.")
+
+		return
+	case !made && errors.Is(err, pool.ErrUnsure):
+		resp.Diagnostics.AddError(plan.label()+" may stand or not", value.Sentence(err)+" If it stands, import it: "+
 			"terraform import ADDRESS '"+plan.ClusterID.ValueString()+cephvalue.Separator+plan.Name.ValueString()+"'.")
 
 		return
@@ -61,12 +71,32 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 			"(it is empty) and creates it anew. To go on in place instead, run `terraform untaint` with the address shown above, then apply.")
 	}
 
-	if err != nil {
+	// Without an error the result must be as planned; the next refresh says what is not so.
+	if err != nil && !stopped {
 		plan.follow(seen, reach.Location.FSID)
 	}
 
 	plan.fill(seen, reach.Location.FSID)
 	r.record(ctx, plan, &resp.State, resp.Identity, &resp.Diagnostics)
+}
+
+// stands looks over a new session for a pool whose creation was not answered.
+func (r *poolResource) stands(ctx context.Context, plan model) (seen pool.Seen, made bool) {
+	const enough = 2 * time.Minute
+
+	ctx, cancel := context.WithTimeout(ctx, enough)
+	defer cancel()
+
+	var ignored diag.Diagnostics
+
+	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &ignored)
+	if reach == nil {
+		return pool.Seen{}, false
+	}
+
+	seen, err := pool.Look(ctx, reach.Cluster, pool.Which{Name: plan.Name.ValueString()})
+
+	return seen, err == nil
 }
 
 // Read implements [resource.Resource].

@@ -90,11 +90,15 @@ func (w Wanted) make(ctx context.Context, c *api.Cluster) error {
 		err = permitted(ctx, c, allowSizeOne, create)
 	}
 
+	if unanswered(err) {
+		err = w.stands(ctx, c, err)
+	}
+
 	if err == nil {
 		return nil
 	}
 
-	if undo != nil && !errors.Is(err, api.ErrLost) {
+	if undo != nil && !errors.Is(err, ErrUnsure) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
 		defer cancel()
 
@@ -106,6 +110,33 @@ func (w Wanted) make(ctx context.Context, c *api.Cluster) error {
 	}
 
 	return fmt.Errorf("create pool %s: %w", w.Name, err)
+}
+
+// unanswered reports whether nobody knows if a command was done.
+func unanswered(err error) bool {
+	for _, silent := range []error{api.ErrLost, api.ErrTimedOut, api.ErrNoQuorum, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, silent) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// stands looks once more after a create that was not answered: a pool that was not there before
+// and now is was made by it.
+func (w Wanted) stands(ctx context.Context, c *api.Cluster, silent error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
+	defer cancel()
+
+	switch _, err := Look(ctx, c, Which{Name: w.Name}); {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrNoPool):
+		return silent
+	default:
+		return fmt.Errorf("%w: %w", ErrUnsure, silent)
+	}
 }
 
 // profile is the erasure code, and the place of its chunks.

@@ -29,6 +29,8 @@ var (
 	ErrExists = errors.New("the cluster has a pool of this name")
 	// ErrHoldsData says that objects are in a pool that is to be deleted.
 	ErrHoldsData = errors.New("the pool holds data")
+	// ErrUnsure says that nobody answered whether a pool was made.
+	ErrUnsure = errors.New("it is not known whether the pool was made")
 )
 
 // Wanted is a pool as it is configured. What is empty is left to Ceph, but for quotas and

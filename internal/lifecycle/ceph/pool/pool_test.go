@@ -97,6 +97,65 @@ func TestCreate_failsHalfWay(t *testing.T) {
 	})
 }
 
+// TestCreate_answerIsLost makes the pool and says so to nobody.
+func TestCreate_answerIsLost(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		makes, dead bool
+		err, want   error
+		made        bool
+	}{
+		"lost, and the pool stands":        {makes: true, err: api.ErrLost, made: true},
+		"timed out, and the pool stands":   {makes: true, err: api.ErrTimedOut, made: true},
+		"lost, and there is no pool":       {err: api.ErrLost, want: api.ErrLost},
+		"lost, and nobody can look either": {makes: true, dead: true, err: api.ErrLost, want: pool.ErrUnsure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			in(t, func(t *testing.T, m *mon, _ *api.Cluster) {
+				t.Helper()
+
+				deaf := &deaf{mon: m, makes: c.makes, dead: c.dead, err: c.err}
+
+				seen, made, err := pool.Create(t.Context(), api.New(deaf), pool.Wanted{Name: "p", Place: pool.Place{Domain: "osd"}})
+				if made != c.made || !errors.Is(err, c.want) || made && seen.ID == 0 {
+					t.Errorf("got %+v, %t: %v", seen, made, err)
+				}
+
+				if _, left := m.rules["p"]; left != c.makes {
+					t.Errorf("rules: %v", m.rules)
+				}
+			})
+		})
+	}
+}
+
+// deaf loses the answer to the creation of a pool.
+type deaf struct {
+	*mon
+
+	makes, dead, over bool
+	err               error
+}
+
+func (d *deaf) MonCommand(ctx context.Context, cmd []byte) ([]byte, string, error) {
+	create := strings.Contains(string(cmd), "osd pool create")
+
+	switch {
+	case d.over, create && !d.makes:
+		return nil, "", d.err
+	case create:
+		_, _, _ = d.mon.MonCommand(ctx, cmd)
+		d.over = d.dead
+
+		return nil, "", d.err
+	default:
+		return d.mon.MonCommand(ctx, cmd)
+	}
+}
+
 // stopping ends the verb right after a command.
 type stopping struct {
 	*mon
