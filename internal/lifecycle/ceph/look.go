@@ -202,12 +202,31 @@ func (w *worker) lookHosts(ctx context.Context, seen *Seen, ask Ask) {
 		defer mu.Unlock()
 
 		old := seen.Hosts[h.Name].Facts
-		seen.Hosts[h.Name] = HostSeen{Facts: merge(old, facts, asked), Err: err}
+		seen.Hosts[h.Name] = HostSeen{Facts: merge(old, facts, asked), Err: err, Odd: err != nil && !away(ctx, err)}
 		w.looked[h.Name] = w.now()
 		delete(w.dirty, h.Name)
 
 		return nil
 	})
+}
+
+// away reports whether an error says that a host cannot be worked on at all for now. Every
+// other one comes of what is on the host, and nothing may be done around that.
+func away(ctx context.Context, err error) bool {
+	if ctx.Err() != nil {
+		return true
+	}
+
+	for _, kind := range []error{
+		ErrUnreachable, remote.ErrUnreachable, remote.ErrBastion, remote.ErrHandshake, remote.ErrHostKey, remote.ErrAuth,
+		remote.ErrRefused, remote.ErrSudo, remote.ErrTimeout, remote.ErrLost, remote.ErrTooLong,
+	} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+
+	return false
 }
 
 func (w *worker) pathsOn(host string, ask Ask) []string {

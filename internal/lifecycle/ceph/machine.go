@@ -284,6 +284,8 @@ type HostSeen struct {
 	Facts
 
 	Err error // it was not reached: the facts say nothing
+	// Odd says that the host answered all right, and that what is there could not be read.
+	Odd bool
 }
 
 func (v *view) configured(host string) bool {

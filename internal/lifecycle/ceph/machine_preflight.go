@@ -71,7 +71,7 @@ func Problems(w *Wanted, s *Seen, create bool) []string {
 	for _, h := range w.Hosts {
 		seen := s.Hosts[h.Name]
 		if seen.Err != nil {
-			if create {
+			if create || seen.Odd {
 				out = append(out, h.Name+": "+seen.Err.Error())
 			}
 
