@@ -65,8 +65,8 @@ func imported(seen pool.Seen, at ceph.Location) model {
 		m.PGNum = types.Int64Value(int64(seen.PGNum))
 	}
 
-	// A rule of its own was asked for.
-	if seen.Rule.Own {
+	// A rule of its own was asked for; the place of an erasure coded pool is part of its code.
+	if seen.Rule.Own || seen.Type == pool.Erasure {
 		m.FailureDomain = value.String(seen.Rule.Place.Domain)
 		m.DeviceClass = value.String(seen.Rule.Place.Class)
 

@@ -174,6 +174,7 @@ func parameters(ours, seen map[string]string) types.Map {
 		now, there := seen[name]
 
 		switch {
+		case !there && pool.Unset(was): // Ceph does not tell what is not set
 		case !there:
 			delete(out, name)
 		case !pool.SameValue(was, now):

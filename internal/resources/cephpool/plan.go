@@ -57,7 +57,36 @@ func (r *poolResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 // replaces reports whether a change makes another pool of it.
 func (m model) replaces(ctx context.Context, state model, diags *diag.Diagnostics) bool {
 	return !cephvalue.SameCluster(state.ClusterID, m.ClusterID) || !m.Type.Equal(state.Type) || !sameCode(ctx, state.Erasure, m.Erasure, diags) ||
-		state.Type.ValueString() == pool.Erasure && !m.samePlace(state)
+		state.Type.ValueString() == pool.Erasure && m.moves(state)
+}
+
+// moves reports whether another place is asked for. What nobody asks for is no opinion.
+func (m model) moves(state model) bool {
+	for _, one := range []struct {
+		now, was  types.String
+		otherwise string
+	}{
+		{m.FailureDomain, state.FailureDomain, pool.DefaultDomain}, {m.DeviceClass, state.DeviceClass, ""}, {m.CrushRoot, state.CrushRoot, pool.DefaultRoot},
+	} {
+		if otherPlace(one.was, one.now, one.otherwise) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// otherPlace reports whether a part of a place is asked for that is not so. A state without it
+// has what Ceph takes then.
+func otherPlace(was, now types.String, otherwise string) bool {
+	switch {
+	case now.IsNull():
+		return false
+	case was.IsNull():
+		return !now.Equal(types.StringValue(otherwise))
+	default:
+		return !now.Equal(was)
+	}
 }
 
 func (m model) samePlace(o model) bool {

@@ -115,17 +115,17 @@ func placeAttributes() map[string]schema.Attribute {
 	const rule = " Giving any of `failure_domain`, `device_class` and `crush_root` makes a CRUSH rule for this pool, called as the pool, or `POOL_DOMAIN_CLASS` after a change; " +
 		"it goes with the pool unless another pool uses it. Changed in place for a replicated pool (objects move); of an erasure coded pool a change replaces it."
 
-	place := func(about string) schema.StringAttribute {
+	place := func(about, otherwise string) schema.StringAttribute {
 		a := text(about, crushName())
-		a.PlanModifiers = []planmodifier.String{replacesErasure()}
+		a.PlanModifiers = []planmodifier.String{replacesErasure(otherwise)}
 
 		return a
 	}
 
 	return map[string]schema.Attribute{
-		"failure_domain": place("What each copy lies in another one of: a CRUSH type such as `host`, `rack` or `osd`. Default: as the cluster's first rule has it." + rule),
-		"device_class":   place("Only devices of this class, such as `ssd`. Default: all."),
-		"crush_root":     place("CRUSH bucket below which the pool lies. Default: `default`."),
+		"failure_domain": place("What each copy lies in another one of: a CRUSH type such as `host`, `rack` or `osd`. Default: as the cluster's first rule has it."+rule, pool.DefaultDomain),
+		"device_class":   place("Only devices of this class, such as `ssd`. Default: all.", ""),
+		"crush_root":     place("CRUSH bucket below which the pool lies. Default: `default`.", pool.DefaultRoot),
 	}
 }
 
@@ -152,7 +152,7 @@ func settingAttributes() map[string]schema.Attribute {
 		"parameters": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Other parameters of `ceph osd pool set`, such as `target_size_ratio`. Those that are set here are ours: they are put back when somebody changes them, and unset when they leave the configuration. All others are left alone.",
-			Validators:          []validator.Map{mapvalidator.KeysAre(parameterName())},
+			Validators:          []validator.Map{mapvalidator.KeysAre(parameterName()), mapvalidator.NoNullValues()},
 		},
 	}
 }

@@ -59,15 +59,16 @@ func (parameterCheck) ValidateString(_ context.Context, req validator.StringRequ
 	}
 }
 
-// replacesErasure replaces an erasure coded pool: its place is part of its code.
-func replacesErasure() planmodifier.String {
-	const about = "of an erasure coded pool, a change replaces it"
+// replacesErasure replaces an erasure coded pool: its place is part of its code. Without an
+// opinion on it, it stays where it is.
+func replacesErasure(otherwise string) planmodifier.String {
+	const about = "of an erasure coded pool, another place replaces it"
 
 	return stringplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 		var kind types.String
 
 		resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("type"), &kind)...)
-		resp.RequiresReplace = kind.ValueString() == pool.Erasure
+		resp.RequiresReplace = kind.ValueString() == pool.Erasure && otherPlace(req.StateValue, req.PlanValue, otherwise)
 	}, about, about)
 }
 

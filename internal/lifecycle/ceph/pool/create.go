@@ -143,7 +143,7 @@ func (w Wanted) stands(ctx context.Context, c *api.Cluster, silent error) error 
 func (w Wanted) profile() map[string]string {
 	all := map[string]string{
 		"k": strconv.Itoa(w.Code.K), "m": strconv.Itoa(w.Code.M),
-		"crush-failure-domain": cmp.Or(w.Place.Domain, defaultDomain), "crush-root": cmp.Or(w.Place.Root, DefaultRoot),
+		"crush-failure-domain": cmp.Or(w.Place.Domain, DefaultDomain), "crush-root": cmp.Or(w.Place.Root, DefaultRoot),
 	}
 
 	for key, v := range map[string]string{"plugin": w.Code.Plugin, "technique": w.Code.Technique, "crush-device-class": w.Place.Class} {

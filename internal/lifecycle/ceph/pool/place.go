@@ -17,7 +17,7 @@ func placeOf(r api.Rule) Place { return Place{Domain: r.Domain, Class: r.Class, 
 
 // full is a place with what counts where it says only a part.
 func (p Place) full() Place {
-	return Place{Domain: cmp.Or(p.Domain, defaultDomain), Class: p.Class, Root: cmp.Or(p.Root, DefaultRoot)}
+	return Place{Domain: cmp.Or(p.Domain, DefaultDomain), Class: p.Class, Root: cmp.Or(p.Root, DefaultRoot)}
 }
 
 // names are the names that a rule of a pool's own may have: POOL at first, and after a change

@@ -9,8 +9,6 @@ package pool
 
 import (
 	"errors"
-	"math"
-	"strconv"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 )
@@ -61,7 +59,7 @@ type Place struct {
 
 // What counts where a place says only a part.
 const (
-	defaultDomain = "host"
+	DefaultDomain = "host"
 	DefaultRoot   = "default"
 )
 
@@ -102,30 +100,4 @@ type Seen struct {
 	Objects    int64
 	Parameters map[string]string // all that Ceph tells
 	Warnings   []string          // of what was done before
-}
-
-// SameValue reports whether two texts are one value of a parameter: Ceph tells 0.2 as
-// 0.20000000298023224, and true as 1.
-func SameValue(a, b string) bool {
-	if a == b {
-		return true
-	}
-
-	x, errX := number(a)
-	y, errY := number(b)
-
-	const precision = 1e-6
-
-	return errX == nil && errY == nil && math.Abs(x-y) <= precision*math.Max(math.Abs(x), math.Abs(y))
-}
-
-func number(s string) (float64, error) {
-	switch s {
-	case "true":
-		return 1, nil
-	case "false":
-		return 0, nil
-	default:
-		return strconv.ParseFloat(s, 64) //nolint:wrapcheck // only whether
-	}
 }

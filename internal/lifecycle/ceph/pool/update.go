@@ -202,7 +202,7 @@ func (u *update) parameters(ctx context.Context) error {
 
 	for _, key := range slices.Sorted(maps.Keys(u.w.Parameters)) {
 		now, there := u.seen.Parameters[key]
-		if there && SameValue(now, u.w.Parameters[key]) {
+		if there && SameValue(now, u.w.Parameters[key]) || !there && Unset(u.w.Parameters[key]) {
 			continue
 		}
 
