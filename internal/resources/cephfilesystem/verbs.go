@@ -47,6 +47,10 @@ func (r *fsResource) Create(ctx context.Context, req resource.CreateRequest, res
 	stopped := cephvalue.Interrupted(ctx)
 	ctx = context.WithoutCancel(ctx)
 
+	for _, w := range seen.Warnings {
+		resp.Diagnostics.AddWarning(plan.label(), value.Sentence(errors.New(w)))
+	}
+
 	switch {
 	case err == nil:
 	case errors.Is(err, fs.ErrExists):

@@ -20,6 +20,9 @@ import (
 // afterTime is for looking at what stands once a verb has ended.
 const afterTime = 30 * time.Second
 
+// heardTime is how long a standby may take until the cluster hears it.
+const heardTime = 30 * time.Second
+
 // Create makes a file system that is not there yet, and waits until it is served. It reports
 // whether the file system stands, also when it returns an error.
 func Create(ctx context.Context, r *ceph.Reach, w Wanted) (seen Seen, made bool, err error) {
@@ -87,7 +90,11 @@ func take(ctx context.Context, c *api.Cluster, w pool.Wanted) error {
 
 // finish brings all but the pools in line, and waits until the file system is served.
 func finish(ctx context.Context, r *ceph.Reach, w Wanted, servers []server) (seen Seen, err error) {
-	err = w.serve(ctx, r, servers)
+	var silent []string
+
+	if err = w.serve(ctx, r, servers); err == nil {
+		silent = w.listen(ctx, r, servers)
+	}
 
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTime)
 	defer cancel()
@@ -103,6 +110,10 @@ func finish(ctx context.Context, r *ceph.Reach, w Wanted, servers []server) (see
 			m.Host = s.hostname
 			seen.MDS[s.daemon.ID] = m
 		}
+	}
+
+	if len(silent) > 0 {
+		seen.Warnings = append(seen.Warnings, fmt.Sprintf("mds.%s is started, and the cluster does not hear it within %s; look at its log", strings.Join(silent, ", mds."), heardTime))
 	}
 
 	return seen, err
@@ -146,6 +157,36 @@ func (w Wanted) serve(ctx context.Context, r *ceph.Reach, servers []server) erro
 	}
 
 	return nil
+}
+
+// listen waits for those MDS, too, that only stand by, and returns those that the cluster does not
+// hear: the file system is served without them.
+func (w Wanted) listen(ctx context.Context, r *ceph.Reach, servers []server) (silent []string) {
+	limited, cancel := context.WithTimeout(ctx, heardTime)
+	defer cancel()
+
+	_ = wait.Until(limited, wait.Quick, func(ctx context.Context) (wait.Verdict, string, error) {
+		status, err := r.FSStatus(ctx)
+		if err != nil {
+			return wait.Again, "", fmt.Errorf("look at file system %s: %w", w.Name, err)
+		}
+
+		silent = nil
+
+		for up, i := heard(status), 0; i < len(servers); i++ {
+			if id := servers[i].daemon.ID; !up[id] {
+				silent = append(silent, id)
+			}
+		}
+
+		if len(silent) > 0 {
+			return wait.Again, strings.Join(silent, ", ") + " cannot be heard", nil
+		}
+
+		return wait.Done, "", nil
+	})
+
+	return silent
 }
 
 func (w Wanted) note(r api.FSRanks) string {

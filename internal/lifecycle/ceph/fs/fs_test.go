@@ -39,6 +39,7 @@ type world struct {
 	joins   map[string]any  // MDS: its file system
 	keep    string          // a pool that cannot be deleted
 	alone   bool            // no manager is active
+	mute    string          // an MDS that the cluster does not hear
 	sent    []string
 }
 
@@ -160,6 +161,7 @@ func (w *world) ask(prefix string) (any, bool) {
 		// One serves, the others stand by.
 		for i, name := range slices.Sorted(maps.Keys(w.servers)) {
 			switch {
+			case name == w.mute:
 			case i > 0:
 				standbys = append(standbys, doc{"name": name, "state": "up:standby"})
 			case w.never:

@@ -144,3 +144,19 @@ func TestCreate_foreign(t *testing.T) {
 		}
 	})
 }
+
+// TestCreate_aStandbyIsSilent stands, and says which one is missing.
+func TestCreate_aStandbyIsSilent(t *testing.T) {
+	t.Parallel()
+
+	in(t, func(t *testing.T, w *world, h1, h2 *host) {
+		t.Helper()
+
+		w.mute = "f-h2-lan"
+
+		seen, made, err := fs.Create(t.Context(), w.reach(), wanted(h1, h2))
+		if err != nil || !made || len(seen.Warnings) != 1 || !strings.Contains(seen.Warnings[0], "mds.f-h2-lan is started") {
+			t.Errorf("got %q, %t: %v", seen.Warnings, made, err)
+		}
+	})
+}

@@ -46,7 +46,7 @@ func Update(ctx context.Context, r *ceph.Reach, w Wanted, withData bool) (Seen, 
 		return after, err
 	}
 
-	hosts := after.MDS
+	hosts, said := after.MDS, after.Warnings
 
 	after, err = Look(ctx, r.Cluster, w.Name)
 	for name, m := range after.MDS {
@@ -56,7 +56,7 @@ func Update(ctx context.Context, r *ceph.Reach, w Wanted, withData bool) (Seen, 
 		}
 	}
 
-	after.Warnings = append(after.Warnings, gone...)
+	after.Warnings = slices.Concat(after.Warnings, said, gone)
 
 	return after, err
 }
