@@ -84,6 +84,8 @@ func (w *worker) begin(ctx context.Context) (*Seen, error) {
 		return seen, err
 	}
 
+	w.endExemptions(ctx, seen)
+
 	for name, h := range seen.Hosts {
 		if h.Err != nil {
 			w.warn("Host "+name+" does not answer", h.Err.Error()+". What does not need it is done all the same; nothing of it is removed.")

@@ -42,25 +42,41 @@ func (w *worker) restart(ctx context.Context, seen *Seen, all []Outdated) error 
 	}
 }
 
-// bounce stops and starts a daemon.
+// bounceLimit is how long a daemon that was stopped may take to start once nobody waits any more.
+const bounceLimit = 3 * time.Minute
+
+// bounce stops and starts a daemon. Once it may be stopped it is started again, whatever becomes of
+// the run: an apply that is cut off must not leave a daemon down, and kept from starting.
 func (w *worker) bounce(ctx context.Context, seen *Seen, p Placed, how StartHow) error {
 	h, err := w.on(p.Host)
 	if err != nil {
 		return err
 	}
 
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+
 	defer w.mark(p.Host)
 
 	l := w.layout(seen, p.Host)
-	if err := h.Stop(ctx, l, p.Daemon); err != nil {
-		return fmt.Errorf("stop %s on %s: %w", p.Daemon, p.Host, err)
+
+	stopped := h.Stop(ctx, l, p.Daemon)
+	if stopped != nil {
+		stopped = fmt.Errorf("stop %s on %s: %w", p.Daemon, p.Host, stopped)
+		if ctx.Err() == nil {
+			return stopped
+		}
 	}
 
-	if err := h.Start(ctx, l, p.Daemon, how); err != nil {
-		return fmt.Errorf("start %s on %s: %w", p.Daemon, p.Host, err)
+	free, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), bounceLimit, fmt.Errorf("%s did not start in %s", p.Daemon, bounceLimit))
+	defer cancel()
+
+	if err := h.Start(free, l, p.Daemon, how); err != nil {
+		return errors.Join(stopped, fmt.Errorf("start %s on %s: %w", p.Daemon, p.Host, err))
 	}
 
-	return nil
+	return stopped
 }
 
 func (w *worker) restartMon(ctx context.Context, c *api.Cluster, seen *Seen, o Outdated) error {
@@ -152,20 +168,12 @@ func (w *worker) restartOSDs(ctx context.Context, c *api.Cluster, seen *Seen, al
 		}
 	}
 
-	host := crushHost(batch[0].Host)
-	if err := c.OSDSetGroup(ctx, "noout", host); err != nil && !errors.Is(err, api.ErrInvalid) {
+	free, err := exempt(ctx, c, crushHost(batch[0].Host))
+	if err != nil {
 		return err
 	}
 
-	defer func() {
-		// Whatever happened, the host must not stay exempt.
-		free, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-		defer cancel()
-
-		if uerr := c.OSDUnsetGroup(free, "noout", host); uerr != nil && !errors.Is(uerr, api.ErrInvalid) {
-			err = errors.Join(err, fmt.Errorf("the flag noout stays on %s, take it away with `ceph osd unset-group noout %s`: %w", host, host, uerr))
-		}
-	}()
+	defer func() { err = errors.Join(err, free()) }()
 
 	v := newView(&w.Wanted, seen)
 
