@@ -79,6 +79,8 @@ func (s session) MonCommand(_ context.Context, cmd []byte) ([]byte, string, erro
 		return nil, "", api.ErrLost
 	case strings.Contains(string(cmd), "client.admin"):
 		return []byte(`[{"entity":"client.admin","key":"s3cret","caps":{"mon":"allow *"}}]`), "", nil
+	case strings.Contains(string(cmd), "client.bug"):
+		panic("a bug of ours")
 	case strings.Contains(string(cmd), "client.vms"):
 		return []byte(`[{"entity":"client.vms","key":"v","caps":{"mon":"allow r"}}]`), "", nil
 	default:
@@ -147,6 +149,7 @@ func TestKeyring_refusals(t *testing.T) {
 		says            []string
 	}{
 		"no such user":           {nil, block{"cluster_id": id, "entity": "client.x"}, nil, []string{"No key of client.x", "no such user", "client_id = metal3_ceph_client.NAME.id"}},
+		"a bug of ours":          {nil, block{"cluster_id": id, "entity": "client.bug"}, nil, []string{"Bug in the provider", "a bug of ours"}},
 		"no user of that id":     {nil, block{"client_id": id + "#client.x"}, nil, []string{"No key of client.x", "no such user"}},
 		"two ways to say who":    {nil, block{"client_id": id + "#client.x", "entity": "client.x"}, nil, []string{"client_id", "entity"}},
 		"two clusters":           {nil, block{"client_id": id + "#client.x", "cluster_id": id}, nil, []string{"client_id", "cluster_id"}},
