@@ -84,8 +84,11 @@ func (m *model) planUpdate(ctx context.Context, state model, diags *diag.Diagnos
 		return
 	}
 
-	if m.ID = m.id(ctx); m.ID.IsUnknown() && state.placed(*m) {
-		m.ID = state.ID
+	// An id that became unknown would replace all that is in the cluster. And one that follows the
+	// hosts only where their addresses are known would be another one in the final plan, which
+	// Terraform refuses. So the next refresh tells the new one: it is another way to the same cluster.
+	if m.ID = state.ID; !known(m.ID) {
+		m.ID = m.id(ctx)
 	}
 
 	m.priceOfCleanup(ctx, state, diags)
@@ -113,11 +116,6 @@ func (m *model) planUpdate(ctx context.Context, state model, diags *diag.Diagnos
 // replaces reports whether a change makes another cluster of it.
 func (m model) replaces(state model) bool {
 	return !m.Name.Equal(state.Name) || !m.DataDir.Equal(state.DataDir) || !m.FSID.IsUnknown() && !m.FSID.Equal(state.FSID)
-}
-
-// placed reports whether nothing has changed that an id is made of.
-func (m model) placed(o model) bool {
-	return m.Hosts.Equal(o.Hosts) && m.Mon.Equal(o.Mon) && m.FSID.Equal(o.FSID) && known(m.ID)
 }
 
 // touches reports whether an update has anything to do with the cluster: its configuration

@@ -163,6 +163,35 @@ func TestOTF03_planOpensOnlyWhatMoves(t *testing.T) {
 	})
 }
 
+// TestOTF03_theIDStays has a monitor's host whose address is known at apply only: an open id
+// would replace all that is in the cluster.
+func TestOTF03_theIDStays(t *testing.T) {
+	t.Parallel()
+
+	onFarm(t, func(w world) {
+		w.apply(three())
+
+		was := w.Get("id")
+		hosts := func(address any) Map {
+			return three(Map{"hosts": Map{"h1": at("10.0.0.1"), "h2": at("10.0.0.2"), "h3": merged(at(""), Map{"address": address})}})
+		}
+
+		if o := w.Plan(w.ctx, hosts(providertest.Unknown{})); o.Errors != "" || o.Planned["id"] != was {
+			t.Errorf("planned: %v, was %v: %s", o.Planned["id"], was, o.Errors)
+		}
+
+		if o := w.ApplyUnknown(w.ctx, hosts(providertest.Unknown{}), hosts("10.0.0.9")); o.Errors != "" {
+			t.Fatal(o.Errors)
+		}
+
+		w.Refresh(w.ctx)
+
+		if now, _ := w.Get("id").(string); now == was || !strings.Contains(now, "10.0.0.9") {
+			t.Errorf("after a refresh it is %v", now)
+		}
+	})
+}
+
 // TestOCEPH09_whatMovesByItselfChangesNothing has the cluster look different at each refresh; a device
 // has another name of the day.
 func TestOCEPH09_whatMovesByItselfChangesNothing(t *testing.T) {

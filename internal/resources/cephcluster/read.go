@@ -62,6 +62,12 @@ func (r *clusterResource) Read(ctx context.Context, req resource.ReadRequest, re
 	case res.Known:
 		state.renew(res.Record)
 		state.fill(ctx, res.Record, &resp.Diagnostics)
+
+		// A plan keeps the id.
+		if id := state.id(ctx); known(id) {
+			state.ID = id
+		}
+
 		r.record(ctx, state, &resp.State, resp.Identity, &resp.Diagnostics)
 	}
 }
