@@ -32,6 +32,8 @@ func Create(ctx context.Context, c *api.Cluster, w Wanted) (seen Seen, made bool
 		return Seen{}, false, err
 	}
 
+	left := leftovers(ctx, c)
+
 	if err := w.make(ctx, c); err != nil {
 		return Seen{}, false, err
 	}
@@ -52,6 +54,8 @@ func Create(ctx context.Context, c *api.Cluster, w Wanted) (seen Seen, made bool
 		seen.Warnings = append(seen.Warnings, warning)
 	}
 
+	seen.Warnings = append(seen.Warnings, left...)
+
 	return seen, true, err
 }
 
@@ -69,7 +73,14 @@ func (w Wanted) make(ctx context.Context, c *api.Cluster) error {
 			return fmt.Errorf("make the erasure code profile %s: %w", spec.ErasureProfile, err)
 		}
 
-		undo = func(ctx context.Context) { dropProfile(ctx, c, spec.ErasureProfile) }
+		if err := markErasure(ctx, c, w.Name); err != nil {
+			return err
+		}
+
+		undo = func(ctx context.Context) {
+			dropRule(ctx, c, Rule{Name: w.Name, Own: true})
+			dropProfile(ctx, c, spec.ErasureProfile)
+		}
 	case w.Place != Place{}:
 		name, made, err := rule(ctx, c, w.Name, w.Place)
 		if err != nil {

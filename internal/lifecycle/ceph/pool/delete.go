@@ -35,9 +35,11 @@ func Delete(ctx context.Context, c *api.Cluster, which Which, withData bool) (wa
 		}
 	}
 
+	warnings = leftovers(ctx, c)
+
 	err = permitted(ctx, c, allowDelete, func(ctx context.Context) error { return c.PoolDelete(ctx, seen.Name) })
 	if err != nil {
-		return nil, fmt.Errorf("delete pool %s: %w", seen.Name, err)
+		return warnings, fmt.Errorf("delete pool %s: %w", seen.Name, err)
 	}
 
 	for _, warning := range []string{dropRule(ctx, c, seen.Rule), dropProfile(ctx, c, seen.ErasureProfile)} {

@@ -25,6 +25,7 @@ type mon struct {
 	pools   []*poolOf
 	rules   map[string]ruleOf
 	config  map[string]string // of mon
+	notes   map[string]string
 	objects map[string]int64
 	refuse  map[string]*api.Error // prefix: answer to a change
 	lag     int                   // how often a set option is not known yet
@@ -47,7 +48,7 @@ type ruleOf struct{ root, domain, class string }
 
 func newMon() *mon {
 	return &mon{
-		wrote: time.Now(), rules: map[string]ruleOf{"replicated_rule": {"default", "host", ""}}, config: map[string]string{}, objects: map[string]int64{}, refuse: map[string]*api.Error{},
+		wrote: time.Now(), rules: map[string]ruleOf{"replicated_rule": {"default", "host", ""}}, config: map[string]string{}, notes: map[string]string{}, objects: map[string]int64{}, refuse: map[string]*api.Error{},
 	}
 }
 
@@ -85,6 +86,19 @@ func (m *mon) MonCommand(ctx context.Context, cmd []byte) ([]byte, string, error
 	}
 
 	prefix, _ := c["prefix"].(string)
+	key, _ := c["key"].(string)
+
+	switch note, there := m.notes[key]; {
+	case prefix == "config-key get" && there:
+		return []byte(note), "", nil
+	case prefix == "config-key get":
+		return nil, "", no(-2, "no such key")
+	case prefix == "config-key rm":
+		delete(m.notes, key)
+
+		return nil, "", nil
+	}
+
 	if prefix == "osd pool get" && m.find(c["pool"]) == nil {
 		return nil, "", no(-2, "unrecognized pool")
 	}
@@ -103,6 +117,21 @@ func (m *mon) MonCommand(ctx context.Context, cmd []byte) ([]byte, string, error
 	}
 
 	return nil, status, err
+}
+
+// MonCommandWithInputBuffer implements api.Commander.
+func (m *mon) MonCommandWithInputBuffer(_ context.Context, cmd, in []byte) ([]byte, string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	var c map[string]string
+	if err := json.Unmarshal(cmd, &c); err != nil || c["prefix"] != "config-key set" {
+		return nil, "", no(-22, "what is this?")
+	}
+
+	m.notes[c["key"]] = string(in)
+
+	return nil, "", nil
 }
 
 func (m *mon) ask(prefix string) string {

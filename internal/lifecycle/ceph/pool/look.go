@@ -25,7 +25,10 @@ func Look(ctx context.Context, c *api.Cluster, which Which) (Seen, error) {
 		return Seen{}, confirm(ctx, c, which, m, err)
 	}
 
-	return describe(ctx, c, p)
+	s, err := describe(ctx, c, p)
+	s.shared = slices.ContainsFunc(m.Pools, func(o api.Pool) bool { return o.ID != p.ID && o.CrushRule == p.CrushRule })
+
+	return s, err
 }
 
 // confirm asks for a pool that the map does not have by its name: what is not there goes out of
@@ -45,7 +48,7 @@ func confirm(ctx context.Context, c *api.Cluster, which Which, m api.OSDMap, mis
 	}
 }
 
-// List finds all pools, without what it takes further questions for each to know.
+// List finds all pools, without their parameters.
 func List(ctx context.Context, c *api.Cluster) ([]Seen, error) {
 	m, err := c.OSDMap(ctx)
 	if err != nil {
@@ -64,7 +67,12 @@ func List(ctx context.Context, c *api.Cluster) ([]Seen, error) {
 
 	all := make([]Seen, 0, len(m.Pools))
 	for _, p := range m.Pools {
-		all = append(all, see(p, rules, use))
+		s := see(p, rules, use)
+		if err := s.decode(ctx, c); err != nil {
+			return nil, err
+		}
+
+		all = append(all, s)
 	}
 
 	return all, nil
@@ -111,20 +119,27 @@ func describe(ctx context.Context, c *api.Cluster, p api.Pool) (Seen, error) {
 		return Seen{}, fmt.Errorf("look at the parameters of pool %s: %w", p.Name, err)
 	}
 
-	if s.Type == Erasure {
-		profile, err := c.ErasureProfileGet(ctx, p.ErasureProfile)
-		if err != nil && !errors.Is(err, api.ErrNotFound) {
-			return Seen{}, fmt.Errorf("look at the code of pool %s: %w", p.Name, err)
-		}
+	return s, s.decode(ctx, c)
+}
 
-		s.Code = Code{K: atoi(profile["k"]), M: atoi(profile["m"]), Plugin: profile["plugin"], Technique: profile["technique"]}
+// decode asks for the code of an erasure coded pool.
+func (s *Seen) decode(ctx context.Context, c *api.Cluster) error {
+	if s.Type != Erasure {
+		return nil
 	}
 
-	return s, nil
+	profile, err := c.ErasureProfileGet(ctx, s.ErasureProfile)
+	if err != nil && !errors.Is(err, api.ErrNotFound) {
+		return fmt.Errorf("look at the code of pool %s: %w", s.Name, err)
+	}
+
+	s.Code = Code{K: atoi(profile["k"]), M: atoi(profile["m"]), Plugin: profile["plugin"], Technique: profile["technique"]}
+
+	return nil
 }
 
 func see(p api.Pool, rules []api.Rule, use map[string]api.PoolUse) Seen {
-	s := Seen{Pool: p, Type: Replicated, UsedBytes: use[p.Name].Used, Objects: use[p.Name].Objects}
+	s := Seen{Pool: p, Type: Replicated, UsedBytes: use[p.Name].Used, Objects: use[p.Name].Objects, firstDomain: firstDomain(rules)}
 
 	if p.ErasureProfile != "" {
 		s.Type = Erasure

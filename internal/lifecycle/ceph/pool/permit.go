@@ -46,7 +46,12 @@ func permitted(ctx context.Context, c *api.Cluster, option string, do func(ctx c
 		return fmt.Errorf("wait for the option %s: %w", option, context.Cause(ctx))
 	}
 
-	restore, err := before(ctx, c, option)
+	// A run that was killed left it as it is now.
+	if err := putBack(ctx, c, option); err != nil {
+		return err
+	}
+
+	was, err := noteBefore(ctx, c, option)
 	if err != nil {
 		return err
 	}
@@ -55,7 +60,7 @@ func permitted(ctx context.Context, c *api.Cluster, option string, do func(ctx c
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
 		defer cancel()
 
-		if back := restore(ctx); back != nil {
+		if back := was.restore(ctx, c, option); back != nil {
 			err = errors.Join(err, fmt.Errorf("the option %s of the monitors, which was set to true for the moment, could not be put back (ceph config get mon %s): %w", option, option, back))
 		}
 	}()
@@ -88,20 +93,4 @@ func permitted(ctx context.Context, c *api.Cluster, option string, do func(ctx c
 // forbidden reports whether an option forbids it. A flag of the pool itself is no option.
 func forbidden(err error) bool {
 	return errors.Is(err, errForbidden) && !strings.Contains(err.Error(), "nodelete")
-}
-
-// before returns what puts an option back as it is now.
-func before(ctx context.Context, c *api.Cluster, option string) (restore func(context.Context) error, err error) {
-	all, err := c.ConfigDump(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("look at %s: %w", option, err)
-	}
-
-	for _, o := range all {
-		if o.Section == "mon" && o.Mask == "" && o.Name == option {
-			return func(ctx context.Context) error { return c.ConfigSet(ctx, "mon", option, o.Value) }, nil
-		}
-	}
-
-	return func(ctx context.Context) error { return c.ConfigRemove(ctx, "mon", option) }, nil
 }

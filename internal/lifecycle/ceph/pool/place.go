@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
@@ -15,9 +17,23 @@ import (
 
 func placeOf(r api.Rule) Place { return Place{Domain: r.Domain, Class: r.Class, Root: r.Root} }
 
-// full is a place with what counts where it says only a part.
-func (p Place) full() Place {
-	return Place{Domain: cmp.Or(p.Domain, DefaultDomain), Class: p.Class, Root: cmp.Or(p.Root, DefaultRoot)}
+// full is a place with what counts where it says only a part: the failure domain is the one of
+// the cluster's first rule.
+func (p Place) full(domain string) Place {
+	return Place{Domain: cmp.Or(p.Domain, domain), Class: p.Class, Root: cmp.Or(p.Root, DefaultRoot)}
+}
+
+// firstDomain is the failure domain of the cluster's first rule for copies.
+func firstDomain(rules []api.Rule) string {
+	first, domain := math.MaxInt, ""
+
+	for _, r := range rules {
+		if !r.Erasure && r.ID < first && r.Domain != "" {
+			first, domain = r.ID, r.Domain
+		}
+	}
+
+	return cmp.Or(domain, DefaultDomain)
 }
 
 // names are the names that a rule of a pool's own may have: POOL at first, and after a change
@@ -51,7 +67,8 @@ func rule(ctx context.Context, c *api.Cluster, pool string, p Place) (name strin
 		return "", false, fmt.Errorf("look for CRUSH rules of pool %s: %w", pool, err)
 	}
 
-	p = p.full()
+	domain := firstDomain(rules)
+	p = p.full(domain)
 	there := map[string]api.Rule{}
 
 	for _, r := range rules {
@@ -60,10 +77,14 @@ func rule(ctx context.Context, c *api.Cluster, pool string, p Place) (name strin
 
 	for _, name := range p.names(pool) {
 		switch r, taken := there[name]; {
-		case taken && !r.Erasure && placeOf(r).full() == p:
+		case taken && !r.Erasure && placeOf(r).full(domain) == p:
 			return name, false, nil
 		case taken:
 			continue
+		}
+
+		if err := mark(ctx, c, name, pool); err != nil {
+			return "", false, err
 		}
 
 		if err := c.CrushRuleCreateReplicated(ctx, name, p.Root, p.Domain, p.Class); err != nil {
@@ -82,13 +103,66 @@ func dropRule(ctx context.Context, c *api.Cluster, r Rule) (warning string) {
 		return ""
 	}
 
+	err := marked(ctx, c, r.Name)
+	if errors.Is(err, api.ErrNotFound) {
+		return "" // it has the name of the pool, and somebody else made it
+	}
+
+	if err == nil {
+		err = c.CrushRuleRemove(ctx, r.Name)
+	}
+
 	// The monitors know best whether a pool uses it.
-	switch err := c.CrushRuleRemove(ctx, r.Name); {
-	case err == nil, errors.Is(err, api.ErrBusy):
+	switch {
+	case errors.Is(err, api.ErrBusy):
 		return ""
+	case err == nil:
+		return unmark(ctx, c, r.Name)
 	default:
 		return "the CRUSH rule " + r.Name + ", which no pool of ours uses any more, could not be removed: " + err.Error()
 	}
+}
+
+// ruleNotes is where the key store of the monitors says which rules were made here: a name alone
+// proves nothing.
+const ruleNotes = "metal3/rule/"
+
+// mark notes that a rule is made here. It is written first: a rule without it is never removed.
+func mark(ctx context.Context, c *api.Cluster, name, pool string) error {
+	if err := c.ConfigKeySet(ctx, ruleNotes+name, []byte(pool)); err != nil {
+		return fmt.Errorf("note that the CRUSH rule %s is made for pool %s: %w", name, pool, err)
+	}
+
+	return nil
+}
+
+// marked makes sure that a rule was made here. ErrNotFound says that it was not.
+func marked(ctx context.Context, c *api.Cluster, name string) error {
+	_, err := c.ConfigKeyGet(ctx, ruleNotes+name)
+
+	return err //nolint:wrapcheck // the caller says what for
+}
+
+func unmark(ctx context.Context, c *api.Cluster, name string) (warning string) {
+	if err := c.ConfigKeyRemove(ctx, ruleNotes+name); err != nil {
+		return "the note " + ruleNotes + name + " in the monitors' key store could not be removed: " + err.Error()
+	}
+
+	return ""
+}
+
+// markErasure notes the rule that Ceph makes for an erasure coded pool, unless one is there.
+func markErasure(ctx context.Context, c *api.Cluster, pool string) error {
+	rules, err := c.CrushRules(ctx)
+	if err != nil {
+		return fmt.Errorf("look for CRUSH rules of pool %s: %w", pool, err)
+	}
+
+	if slices.ContainsFunc(rules, func(r api.Rule) bool { return r.Name == pool }) {
+		return nil
+	}
+
+	return mark(ctx, c, pool, pool)
 }
 
 // dropProfile removes an erasure code profile that was made for a pool, unless it is in use.

@@ -100,4 +100,7 @@ type Seen struct {
 	Objects    int64
 	Parameters map[string]string // all that Ceph tells
 	Warnings   []string          // of what was done before
+
+	firstDomain string // what counts where a place has none
+	shared      bool   // another pool has the same rule
 }

@@ -346,8 +346,8 @@ func TestOptions_arePutBack(t *testing.T) {
 					t.Errorf("got %v, and the pool is there: %t", err, m.find("p") != nil)
 				}
 
-				if now := m.config["mon_allow_pool_delete"]; now != c.was {
-					t.Errorf("the option was %q and is %q", c.was, now)
+				if now := m.config["mon_allow_pool_delete"]; now != c.was || len(m.notes) > 0 {
+					t.Errorf("the option was %q and is %q; notes: %v", c.was, now, m.notes)
 				}
 			})
 		})
@@ -367,6 +367,87 @@ func TestOptions_sizeOne(t *testing.T) {
 		seen, _, err := pool.Create(t.Context(), c, pool.Wanted{Name: "p", Size: 1, AllowSizeOne: true})
 		if err != nil || seen.Size != 1 || len(m.config) != 0 {
 			t.Errorf("got %+v, and %v is set: %v", seen.Pool, m.config, err)
+		}
+	})
+}
+
+// TestOptions_ofAKilledRun are put back by the next one.
+func TestOptions_ofAKilledRun(t *testing.T) {
+	t.Parallel()
+
+	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
+		left := func() {
+			m.config["mon_allow_pool_delete"], m.notes["metal3/permit/mon_allow_pool_delete"] = "true", `{"set":true,"value":"false"}`
+			m.config["mon_allow_pool_size_one"], m.notes["metal3/permit/mon_allow_pool_size_one"] = "true", `{"set":false}`
+		}
+		asBefore := func() bool {
+			_, one := m.config["mon_allow_pool_size_one"]
+
+			return m.config["mon_allow_pool_delete"] == "false" && !one && len(m.notes) == 0
+		}
+
+		left()
+
+		if _, _, err := pool.Create(t.Context(), c, pool.Wanted{Name: "p"}); err != nil || !asBefore() {
+			t.Errorf("create: %v, %v: %v", m.config, m.notes, err)
+		}
+
+		left()
+
+		if _, err := pool.Delete(t.Context(), c, pool.Which{Name: "p"}, false); err != nil || !asBefore() {
+			t.Errorf("delete: %v, %v: %v", m.config, m.notes, err)
+		}
+	})
+}
+
+// TestRule_ofSomebodyElse has the name that ours would have.
+func TestRule_ofSomebodyElse(t *testing.T) {
+	t.Parallel()
+
+	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
+		m.rules["p"] = ruleOf{"default", "osd", ""}
+		m.add("p").rule = "p"
+
+		if seen, err := pool.Update(t.Context(), c, pool.Which{ID: 1}, pool.Wanted{Name: "q"}); err != nil || seen.Rule.Name != "p" {
+			t.Errorf("it was renamed: %+v, %v", seen.Rule, err)
+		}
+
+		if _, err := pool.Update(t.Context(), c, pool.Which{ID: 1}, pool.Wanted{Name: "p", Place: pool.Place{Domain: "rack"}}); err != nil || len(m.rules) != 3 {
+			t.Errorf("it was removed: %v, %v", m.rules, err)
+		}
+
+		m.add("other").rule = "p_rack" // ours, and another pool has taken it
+
+		if seen, err := pool.Update(t.Context(), c, pool.Which{ID: 1}, pool.Wanted{Name: "q"}); err != nil || seen.Rule.Name != "p_rack" {
+			t.Errorf("a rule of another pool was renamed: %+v, %v", seen.Rule, err)
+		}
+	})
+}
+
+// TestPlace_aPartOfIt takes the failure domain of the first rule.
+func TestPlace_aPartOfIt(t *testing.T) {
+	t.Parallel()
+
+	in(t, func(t *testing.T, m *mon, c *api.Cluster) {
+		t.Helper()
+
+		m.rules["replicated_rule"] = ruleOf{"default", "osd", ""}
+
+		w := pool.Wanted{Name: "zz", Place: pool.Place{Class: "ssd"}}
+
+		seen, _, err := pool.Create(t.Context(), c, w)
+		if err != nil || seen.Rule.Place != (pool.Place{Domain: "osd", Class: "ssd", Root: "default"}) {
+			t.Errorf("got %+v, %v", seen.Rule, err)
+		}
+
+		before := len(m.changes)
+
+		if _, err := pool.Update(t.Context(), c, pool.Which{ID: 1}, w); err != nil || len(m.changes) != before {
+			t.Errorf("changed: %v, %v", m.changes[before:], err)
 		}
 	})
 }
@@ -413,6 +494,7 @@ func TestDelete(t *testing.T) {
 
 				m.add("other").rule = "p_rack"
 				m.add("p").rule = "p"
+				m.notes["metal3/rule/p"] = "p"
 				m.rules["p"], m.rules["p_rack"] = ruleOf{"default", "osd", ""}, ruleOf{"default", "rack", ""}
 				m.objects["p"], m.late, m.noMgr = c.objects, c.late, c.noMgr
 

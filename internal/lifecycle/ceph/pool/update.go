@@ -64,23 +64,52 @@ func (u *update) rename(ctx context.Context) error {
 		return fmt.Errorf("rename pool %s to %s: %w", u.seen.Name, u.w.Name, err)
 	}
 
-	if u.seen.Rule.Own {
-		to := u.w.Name + u.seen.Rule.Name[len(u.seen.Name):]
-
-		if err := u.c.CrushRuleRename(ctx, u.seen.Rule.Name, to); err != nil {
-			u.warnings = append(u.warnings, "the CRUSH rule keeps its name "+u.seen.Rule.Name+": "+err.Error())
-			u.seen.Rule.Own = false
-		} else {
-			u.seen.Rule.Name = to
-		}
-	}
+	u.renameRule(ctx)
 
 	return nil
 }
 
+// renameRule gives the rule of the pool's own the name of the pool, if it was made here and no
+// other pool has it.
+func (u *update) renameRule(ctx context.Context) {
+	was := u.seen.Rule.Name
+	if !u.seen.Rule.Own {
+		return
+	}
+
+	u.seen.Rule.Own = false
+
+	err := marked(ctx, u.c, was)
+	if u.seen.shared || errors.Is(err, api.ErrNotFound) {
+		return
+	}
+
+	to := u.w.Name + was[len(u.seen.Name):]
+
+	if err == nil {
+		err = mark(ctx, u.c, to, u.w.Name)
+	}
+
+	if err == nil {
+		err = u.c.CrushRuleRename(ctx, was, to)
+	}
+
+	if err != nil {
+		u.warnings = append(u.warnings, "the CRUSH rule keeps its name "+was+": "+err.Error())
+
+		return
+	}
+
+	u.seen.Rule.Name, u.seen.Rule.Own = to, true
+
+	if warning := unmark(ctx, u.c, was); warning != "" {
+		u.warnings = append(u.warnings, warning)
+	}
+}
+
 // place gives a replicated pool another rule where its own does not say what is wanted.
 func (u *update) place(ctx context.Context) error {
-	if u.w.Place == (Place{}) || u.seen.Type == Erasure || u.seen.Rule.Place.full() == u.w.Place.full() {
+	if u.w.Place == (Place{}) || u.seen.Type == Erasure || u.seen.Rule.Place.full(u.seen.firstDomain) == u.w.Place.full(u.seen.firstDomain) {
 		return nil
 	}
 
