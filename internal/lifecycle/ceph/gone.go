@@ -43,8 +43,8 @@ func (w *worker) lookGone(ctx context.Context, seen *Seen) (*Seen, bool, error) 
 type oddError struct{ odd []string }
 
 func (e *oddError) Error() string {
-	return "the hosts show nothing of the cluster, and that is no proof that it is gone: " + strings.Join(e.odd, "; ") +
-		". Put that right. If the cluster is gone all the same, wipe those disks, or take it out of the state with `terraform state rm`"
+	return "the hosts show nothing of the cluster, and that is no proof that it is gone:\n- " + strings.Join(e.odd, "\n- ") +
+		"\nPut that right. If the cluster is gone all the same, wipe those disks, or take it out of the state with `terraform state rm`"
 }
 
 // empty: every host answered, and nowhere is anything of the cluster.

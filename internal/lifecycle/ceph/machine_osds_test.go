@@ -177,7 +177,7 @@ func TestUpdate_adoptsNoOneElses(t *testing.T) {
 			st.host("h1", func(h *ceph.HostSeen) {
 				h.Disks = append(slices.Clone(h.Disks), ceph.Disk{Name: "sdq", Path: "/dev/sdq", Type: "disk", Size: 1 << 40, Serial: "Q"})
 			})
-			st.w.Hosts[0].Host.(*actor).slot = &ceph.Slot{Key: "q", Path: "/dev/sdq", UUID: uuidOf(1), ID: 1, Made: true, Device: "/dev/sdq"} //nolint:forcetypeassert // staged put it there
+			st.w.Hosts[0].Host.(*actor).slot = &ceph.Slot{Key: "q", Path: "/dev/sdq", UUID: uuidOf(1), ID: 1, Made: true, Device: "/dev/sdq"}
 		}, []string{"slot /dev/sdq on h1", "forget /dev/sdq on h1"}},
 		"its record is there, and another host runs it": {func(st *stage) {
 			st.daemon("h1", "osd", "0", stopped)

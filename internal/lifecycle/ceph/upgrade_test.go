@@ -47,7 +47,8 @@ func TestUpgrade_cutOff(t *testing.T) {
 		"before an OSD stops":   {"osd", `"id":0`, func(*scene) {}, setNoout, []string{unsetNoout}, []string{"stop"}},
 		"with a flag of somebody": {
 			"osd", `"id":0`, func(sc *scene) { sc.s.Cluster.OSDMap.NoOutHosts = []string{"h1"} }, "start osd.0",
-			[]string{"stop osd.0 on h1"}, []string{setNoout, unsetNoout},
+			[]string{"stop osd.0 on h1"},
+			[]string{setNoout, unsetNoout},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
