@@ -25,6 +25,11 @@ func TestReal_everyMethod(t *testing.T) {
 
 	one := acctest.CephOne(t, 2)
 
+	// The tests of pools need it, and no cluster allows it by itself.
+	for _, option := range []string{"mon_allow_pool_delete", "mon_allow_pool_size_one"} {
+		one.CLI(t, "config", "set", "mon", option, "true")
+	}
+
 	h, err := remote.New(remote.Config{Type: remote.Local})
 	if err != nil {
 		t.Fatal(err)

@@ -131,6 +131,8 @@ func (w *world) answer(c doc) (any, error) {
 		w.fs = false
 	case "auth get-or-create":
 		return []any{doc{"entity": c["entity"], "key": "k"}}, nil
+	case "config-key get":
+		return "", api.ErrNotFound // nothing was noted
 	case "osd pool get":
 		if !slices.Contains(w.pools, name) {
 			return "", &api.Error{Code: -2, Status: "unrecognized pool"}

@@ -68,6 +68,10 @@ func (w *world) MonCommand(ctx context.Context, cmd []byte) ([]byte, string, err
 		return nil, "", &api.Error{Code: -2, Status: "unrecognized pool '" + name + "'"}
 	}
 
+	if prefix == "config-key get" {
+		return nil, "", api.ErrNotFound // nothing was noted
+	}
+
 	if out, ok := w.ask(prefix); ok {
 		doc, err := json.Marshal(out)
 
