@@ -133,6 +133,9 @@ func (v *view) away() string {
 	return ""
 }
 
+// calmLooks is how many looks in a row have to find all placement groups healthy.
+const calmLooks = 2
+
 // settling is for how many seconds a cluster whose OSDs just came may be without a pool.
 const settling = 20
 
@@ -146,7 +149,7 @@ func (v *view) health(st api.Status) (why string, final bool) {
 		return fmt.Sprintf("placement groups are %s (%d)", bad[0].State, bad[0].Count), false
 	case len(st.PGs) == 0 && (st.NumPGs > 0 || len(v.s.Cluster.OSDMap.Pools) > 0):
 		return "placement groups have not reported yet", false
-	case osds && v.s.Calm < 2:
+	case osds && v.s.Calm < calmLooks:
 		return "placement groups are healthy at the first look", false
 	}
 

@@ -59,6 +59,10 @@ func (r *Run) Refresh(ctx context.Context, was Record) Result {
 
 	// Whatever ended the last apply or destroy: there is nothing left to do.
 	if res.Record.Ready {
+		res.Record.Ready = w.arrived(seen, res.Record.Phase)
+	}
+
+	if res.Record.Ready {
 		w.sayReady()
 		res.Record.Conditions, res.Record.Phase = w.said, phaseOf(w.said)
 	}
@@ -66,6 +70,21 @@ func (r *Run) Refresh(ctx context.Context, was Record) Result {
 	w.remarkDrift(&res)
 
 	return res
+}
+
+// arrived reports whether an apply that did not finish would have nothing to wait for either. A
+// cluster that was ready stays so whatever its health says: that is told, and no apply changes it.
+func (w *worker) arrived(seen *Seen, phase string) bool {
+	if w.External != nil || phase != PhaseProgressing && phase != PhaseFailure {
+		return true
+	}
+
+	now := *seen
+	now.Calm, now.Waited = calmLooks, settling // one look has to do
+
+	why, _ := newView(&w.Wanted, &now).gate()
+
+	return why == ""
 }
 
 func (w *worker) remarkDrift(res *Result) {

