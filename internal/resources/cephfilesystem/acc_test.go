@@ -123,7 +123,7 @@ func TestAccCephFilesystem_life(t *testing.T) {
   mds           = { active = 1, hosts = { here = { connection = { type = "local" } } } }
 `
 
-	full := resource.TestStep{Config: base + fileSystem(""), ExpectError: regexp.MustCompile(`(?s)could not be changed.*objects are in bulk`)}
+	full := resource.TestStep{Config: base + fileSystem(""), ExpectError: regexp.MustCompile(`(?s)could not be changed.*are in\s+bulk`)}
 	full.PreConfig = func() { run("rados", "-p", "bulk", "put", "o", "/etc/hostname"); waitObjects(t, run) }
 
 	emptied := step("", plancheck.ResourceActionUpdate, served)
