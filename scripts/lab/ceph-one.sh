@@ -38,8 +38,9 @@ write_conf() {
 	# all modules that may be off are: a small manager is up in seconds
 	local off=alerts,cephadm,dashboard,influx,insights,iostat,localpool,mirroring,nfs,osd_perf_query,osd_support
 	off+=,prometheus,restful,selftest,snap_schedule,stats,telegraf,test_orchestrator,zabbix
-	local copies=$((osds < 3 ? osds : 3)) one=false
-	((copies > 1)) || one=true # Ceph's own pool could not be made
+	local copies=$((osds < 3 ? osds : 3)) one=
+	# Ceph's own pool could not be made. Elsewhere nothing is said: the file counts more than "config set".
+	((copies > 1)) || one='mon allow pool size one = true'
 	cat >"$conf.new" <<-CONF
 		[global]
 		fsid = $(cat "$dir/fsid")
@@ -62,7 +63,7 @@ write_conf() {
 		osd pool default size = $copies
 		osd pool default min size = 1
 		osd pool default pg num = 8
-		mon allow pool size one = $one
+		$one
 		mon warn on pool no redundancy = false
 		mon data avail warn = 2
 		mon data avail crit = 1

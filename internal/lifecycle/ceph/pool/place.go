@@ -88,6 +88,10 @@ func rule(ctx context.Context, c *api.Cluster, pool string, p Place) (name strin
 		}
 
 		if err := c.CrushRuleCreateReplicated(ctx, name, p.Root, p.Domain, p.Class); err != nil {
+			if !unanswered(err) {
+				_ = unmark(ctx, c, name) // there is none to be removed
+			}
+
 			return "", false, fmt.Errorf("make the CRUSH rule %s (failure domain %s, below %s): %w", name, p.Domain, p.Root, err)
 		}
 

@@ -572,7 +572,9 @@ func TestSameValue(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"0.2", "0.20000000298023224", true}, {"true", "1", true}, {"false", "0", true}, {"zstd", "zstd", true}, {"zstd", "lz4", false}, {"1", "2", false}, {"", "0", false}, {"5", "5.0", true},
+		{"0.2", "0.20000000298023224", true},
+		{"true", "1", true}, {"false", "0", true}, {"zstd", "zstd", true}, {"zstd", "lz4", false}, {"1", "2", false}, {"", "0", false},
+		{"5", "5.0", true},
 		{"64K", "65536", true}, {"1G", "1073741824", true}, {"1Gi", "1073741824", true}, {"1GiB", "1G", true}, {"1G", "1000000000", false}, {"0", "unset", true},
 		{"K", "0", false}, {"NaN", "NaN0", false}, {"B", "i", false}, {"1B", "1", false},
 	} {
