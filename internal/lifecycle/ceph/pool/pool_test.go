@@ -573,10 +573,23 @@ func TestSameValue(t *testing.T) {
 		same bool
 	}{
 		{"0.2", "0.20000000298023224", true},
-		{"true", "1", true}, {"false", "0", true}, {"zstd", "zstd", true}, {"zstd", "lz4", false}, {"1", "2", false}, {"", "0", false},
+		{"true", "1", true},
+		{"false", "0", true},
+		{"zstd", "zstd", true},
+		{"zstd", "lz4", false},
+		{"1", "2", false},
+		{"", "0", false},
 		{"5", "5.0", true},
-		{"64K", "65536", true}, {"1G", "1073741824", true}, {"1Gi", "1073741824", true}, {"1GiB", "1G", true}, {"1G", "1000000000", false}, {"0", "unset", true},
-		{"K", "0", false}, {"NaN", "NaN0", false}, {"B", "i", false}, {"1B", "1", false},
+		{"64K", "65536", true},
+		{"1G", "1073741824", true},
+		{"1Gi", "1073741824", true},
+		{"1GiB", "1G", true},
+		{"1G", "1000000000", false},
+		{"0", "unset", true},
+		{"K", "0", false},
+		{"NaN", "NaN0", false},
+		{"B", "i", false},
+		{"1B", "1", false},
 	} {
 		if pool.SameValue(c.a, c.b) != c.same {
 			t.Errorf("%q and %q", c.a, c.b)
