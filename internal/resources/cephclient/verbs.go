@@ -79,7 +79,7 @@ func (r *clientResource) Read(ctx context.Context, req resource.ReadRequest, res
 		resp.Diagnostics.AddWarning(state.label()+" is gone", "The cluster has no such user any more. It is taken out of the state; the next apply creates it anew, with another key.")
 		resp.State.RemoveResource(ctx)
 	case err != nil:
-		resp.Diagnostics.AddError(state.label()+" could not be read", value.Sentence(err)+" The state is kept as it is.")
+		cephvalue.NotRead(state.label(), err, &resp.Diagnostics)
 	default:
 		state.follow(u, reach.Location.FSID)
 		state.record(ctx, &resp.State, resp.Identity, &resp.Diagnostics)

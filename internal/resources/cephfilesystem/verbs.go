@@ -101,7 +101,7 @@ func (r *fsResource) Read(ctx context.Context, req resource.ReadRequest, resp *r
 		resp.Diagnostics.AddWarning(state.label()+" is gone", value.Sentence(err)+" It is taken out of the state; the next apply creates it anew.")
 		resp.State.RemoveResource(ctx)
 	case err != nil:
-		resp.Diagnostics.AddError(state.label()+" could not be read", value.Sentence(err)+" The state is kept as it is.")
+		cephvalue.NotRead(state.label(), err, &resp.Diagnostics)
 	default:
 		setLeft(ctx, resp.Private, nil, &resp.Diagnostics)
 		setClosed(ctx, resp.Private, !seen.Joinable, &resp.Diagnostics)
