@@ -49,11 +49,7 @@ func (h *Host) run(ctx context.Context, cmd remote.Command) (remote.Result, erro
 		return res, fmt.Errorf("%w: %w", ceph.ErrUnreachable, err)
 	}
 
-	if err != nil {
-		return res, fmt.Errorf("%s: %w", stepName(cmd), err) // the host tells its name in its own errors
-	}
-
-	return res, nil
+	return res, err // it names host and step
 }
 
 // failed is the error of a command that ran and did not work. It never quotes standard output: that
