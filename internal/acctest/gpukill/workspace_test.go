@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 )
 
 // verbLimit is how long one Terraform command may take.
@@ -97,6 +99,7 @@ type run struct {
 // the group is what Ctrl-C is.
 func (w *workspace) start(args ...string) *run {
 	w.t.Helper()
+	acctest.RescueState(w.t, w.dir)
 
 	r := &run{t: w.t, out: &output{}, done: make(chan struct{}), cmd: exec.Command(w.cli, append(args, "-no-color")...)} //nolint:noctx // the test ends it
 	r.cmd.Dir, r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = w.dir, w.env, r.out, r.out
