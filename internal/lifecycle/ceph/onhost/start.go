@@ -157,11 +157,6 @@ func (h *Host) Start(ctx context.Context, l ceph.Layout, d ceph.Daemon, how ceph
 	params := append(daemonParams(l, d), how.Slot.Device, how.Slot.DB, how.Slot.Key)
 	params = append(params, ownArgs(how)...)
 
-	if how.Addr != "" {
-		// A monitor that joins is not in its own monmap yet: only this says where it listens.
-		params = append(params, "--public-addrv", how.Addr)
-	}
-
 	return h.do(ctx, remote.Command{Script: scriptStart, Params: params, Limit: startLimit, Detach: true})
 }
 
@@ -170,6 +165,7 @@ func (h *Host) Start(ctx context.Context, l ceph.Layout, d ceph.Daemon, how ceph
 func ownArgs(how ceph.StartHow) []string {
 	var args []string
 
+	// A monitor that joins is not in its own monmap yet: only this says where it listens.
 	if how.Addr != "" {
 		args = append(args, "--public-addrv", how.Addr)
 	}
