@@ -234,7 +234,7 @@ func TestErrors_tellWhatKindTheyAre(t *testing.T) {
 		say    string
 	}{
 		"nobody answers":             {answer{err: remote.ErrUnreachable}, ceph.ErrUnreachable, ""},
-		"somebody else answers":      {answer{err: remote.ErrHostKey}, remote.ErrHostKey, "ceph-start"},
+		"somebody else answers":      {answer{err: remote.ErrHostKey}, remote.ErrHostKey, ""},
 		"foreign":                    {exit(64, "noise\n/d/mon/a f-1\n", ""), ceph.ErrForeign, "/d/mon/a on root@h1 (fsid f-1)"},
 		"foreign, and nothing known": {exit(64, "", ""), ceph.ErrForeign, "an unknown fsid"},
 		"died":                       {exit(66, "mgr.x: \x1b[0;31mno key\x1b[0m\n", ""), ceph.ErrDied, "mgr.x: no key"},
