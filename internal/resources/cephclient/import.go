@@ -5,7 +5,6 @@ package cephclient
 
 import (
 	"context"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -23,27 +22,19 @@ import (
 func (r *clientResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	defer cephvalue.Guard(ctx, "import", "Ceph client", &resp.Diagnostics)
 
-	var who identity
-
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.Get(ctx, &who)...)
-	} else {
-		cluster, name, _ := strings.Cut(req.ID, cephvalue.Separator)
-		who = identity{types.StringValue(cluster), types.StringValue(name)}
-	}
-
-	if err := user.CheckEntity(who.Entity.ValueString()); err != nil && !resp.Diagnostics.HasError() {
+	cluster, name := users.Imported(ctx, req, &resp.Diagnostics)
+	if err := user.CheckEntity(name.ValueString()); err != nil && !resp.Diagnostics.HasError() {
 		resp.Diagnostics.AddError("Import id "+req.ID+" names no Ceph user", value.Sentence(err)+" Write CLUSTER_ID#ENTITY.")
 	}
 
-	reach := cephvalue.Reach(ctx, r.far, who.ClusterID, cephvalue.NoConnection(), &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, cluster, cephvalue.NoConnection(), &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
 
-	u, err := user.Look(ctx, reach.Cluster, who.Entity.ValueString())
+	u, err := user.Look(ctx, reach.Cluster, name.ValueString())
 	if err != nil {
-		resp.Diagnostics.AddError("Ceph user "+who.Entity.ValueString()+" cannot be imported", value.Sentence(err))
+		resp.Diagnostics.AddError("Ceph user "+name.ValueString()+" cannot be imported", value.Sentence(err))
 
 		return
 	}

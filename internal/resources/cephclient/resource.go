@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -34,38 +33,18 @@ var (
 	_ list.ListResourceWithConfigure   = (*clientResource)(nil)
 )
 
-type clientResource struct{ far cephvalue.Far }
+// users are the kind of things that the resource is about.
+var users = cephvalue.Kind{Type: "ceph_client", Thing: "Ceph user", Key: "entity", About: "Name of the user, such as client.backup."}
+
+type clientResource struct{ cephvalue.Frame[cephvalue.Far] }
+
+func framed() *clientResource { return &clientResource{cephvalue.Frame[cephvalue.Far]{Kind: users}} }
 
 // NewResource returns the resource metal3_ceph_client.
-func NewResource() resource.Resource { return &clientResource{} }
+func NewResource() resource.Resource { return framed() }
 
 // NewListResource returns the list resource metal3_ceph_client.
-func NewListResource() list.ListResource { return &clientResource{} }
-
-// Metadata implements [resource.Resource].
-func (r *clientResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_ceph_client"
-	resp.ResourceBehavior.MutableIdentity = true // the way to a cluster may change
-}
-
-// Configure implements [resource.ResourceWithConfigure].
-func (r *clientResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	value.Offered("The resource metal3_ceph_client", req.ProviderData, &r.far, &resp.Diagnostics)
-}
-
-// identity is a user of a cluster.
-type identity struct {
-	ClusterID types.String `tfsdk:"cluster_id"`
-	Entity    types.String `tfsdk:"entity"`
-}
-
-// IdentitySchema implements [resource.ResourceWithIdentity].
-func (r *clientResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"cluster_id": identityschema.StringAttribute{RequiredForImport: true, Description: "Id of the cluster."},
-		"entity":     identityschema.StringAttribute{RequiredForImport: true, Description: "Name of the user, such as client.backup."},
-	}}
-}
+func NewListResource() list.ListResource { return framed() }
 
 // model is the resource in Go.
 type model struct {
@@ -125,7 +104,7 @@ func (m model) label() string { return "Ceph user " + m.Entity.ValueString() }
 // follow brings the model in line with a user as it was seen.
 func (m *model) follow(u api.User, fsid string) {
 	m.FSID, m.Caps, m.Key = types.StringValue(fsid), value.StringMapOrEmpty(u.Caps), types.StringNull()
-	m.ID = types.StringValue(m.ClusterID.ValueString() + cephvalue.Separator + m.Entity.ValueString())
+	m.ID = cephvalue.JoinID(m.ClusterID, m.Entity)
 
 	if m.StoreKey.ValueBool() {
 		m.Key = types.StringValue(u.Key)
@@ -135,12 +114,5 @@ func (m *model) follow(u api.User, fsid string) {
 // record writes state and identity.
 func (m model) record(ctx context.Context, state *tfsdk.State, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
 	diags.Append(state.Set(ctx, &m)...)
-	m.identify(ctx, id, diags)
-}
-
-// identify sets the identity, where the client knows any.
-func (m model) identify(ctx context.Context, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
-	if id != nil {
-		diags.Append(id.Set(ctx, identity{m.ClusterID, m.Entity})...)
-	}
+	users.Identify(ctx, id, m.ClusterID, m.Entity, diags)
 }

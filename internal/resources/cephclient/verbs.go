@@ -32,7 +32,7 @@ func (r *clientResource) Create(ctx context.Context, req resource.CreateRequest,
 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 
-	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -41,8 +41,7 @@ func (r *clientResource) Create(ctx context.Context, req resource.CreateRequest,
 
 	switch {
 	case errors.Is(err, user.ErrOtherCaps):
-		resp.Diagnostics.AddAttributeError(path.Root("entity"), plan.label()+" is already there", value.Sentence(err)+" Nothing was changed. To manage it, import it: "+
-			"terraform import ADDRESS '"+plan.ClusterID.ValueString()+cephvalue.Separator+plan.Entity.ValueString()+"'.")
+		resp.Diagnostics.AddAttributeError(path.Root("entity"), plan.label()+" is already there", value.Sentence(err)+" Nothing was changed. To manage it, "+cephvalue.ImportIt(plan.ClusterID, plan.Entity))
 	case err != nil:
 		resp.Diagnostics.AddError(plan.label()+" could not be created", value.Sentence(err)+" If it was made all the same, the next apply takes it as it is.")
 	default:
@@ -65,9 +64,9 @@ func (r *clientResource) Read(ctx context.Context, req resource.ReadRequest, res
 	var state model
 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	state.identify(ctx, resp.Identity, &resp.Diagnostics)
+	users.Identify(ctx, resp.Identity, state.ClusterID, state.Entity, &resp.Diagnostics)
 
-	reach := cephvalue.Refresh(ctx, r.far, state.ClusterID, state.Connection, state.label(), &resp.Diagnostics)
+	reach := cephvalue.Refresh(ctx, r.Far, state.ClusterID, state.Connection, state.label(), &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -98,7 +97,7 @@ func (r *clientResource) Update(ctx context.Context, req resource.UpdateRequest,
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 
-	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -125,7 +124,7 @@ func (r *clientResource) Delete(ctx context.Context, req resource.DeleteRequest,
 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 
-	reach := cephvalue.Reach(ctx, r.far, state.ClusterID, state.Connection, &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, state.ClusterID, state.Connection, &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -152,7 +151,7 @@ func (r *clientResource) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 		return // of another user, the framework has opened all
 	}
 
-	plan.ID = types.StringValue(plan.ClusterID.ValueString() + cephvalue.Separator + plan.Entity.ValueString())
+	plan.ID = cephvalue.JoinID(plan.ClusterID, plan.Entity)
 
 	rekeys := plan.rekeys(state)
 	maybe := plan.KeyVersion.IsUnknown() && !state.KeyVersion.IsNull()

@@ -5,14 +5,10 @@ package cephfilesystem
 
 import (
 	"context"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/list"
-	listschema "github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
@@ -27,29 +23,16 @@ import (
 func (r *fsResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	defer cephvalue.Guard(ctx, "import", "Ceph file system", &resp.Diagnostics)
 
-	var who identity
+	cluster, name := filesystems.Imported(ctx, req, &resp.Diagnostics)
 
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.Get(ctx, &who)...)
-	} else {
-		cluster, name, ok := strings.Cut(req.ID, cephvalue.Separator)
-		if !ok || name == "" {
-			resp.Diagnostics.AddError("Import id "+req.ID+" names no file system", "Write CLUSTER_ID#NAME: the id of the cluster, #, and the name of the file system.")
-
-			return
-		}
-
-		who = identity{types.StringValue(cluster), types.StringValue(name)}
-	}
-
-	reach := cephvalue.Reach(ctx, r.far, who.ClusterID, cephvalue.NoConnection(), &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, cluster, cephvalue.NoConnection(), &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
 
-	seen, err := fs.Look(ctx, reach.Cluster, who.Name.ValueString())
+	seen, err := fs.Look(ctx, reach.Cluster, name.ValueString())
 	if err != nil {
-		resp.Diagnostics.AddError("File system "+who.Name.ValueString()+" cannot be imported", value.Sentence(err))
+		resp.Diagnostics.AddError("File system "+name.ValueString()+" cannot be imported", value.Sentence(err))
 
 		return
 	}
@@ -117,65 +100,4 @@ func hostsType() attr.Type {
 	}
 
 	return types.ObjectType{}
-}
-
-// filter is the configuration of a list block.
-type filter struct {
-	ClusterID types.String `tfsdk:"cluster_id"`
-}
-
-// ListResourceConfigSchema implements [list.ListResource].
-func (r *fsResource) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
-	resp.Schema = listschema.Schema{
-		MarkdownDescription: "The file systems of a Ceph cluster.",
-		Attributes: map[string]listschema.Attribute{
-			"cluster_id": listschema.StringAttribute{Required: true, Validators: []validator.String{cephvalue.ID()}, MarkdownDescription: cephvalue.AboutClusterID},
-		},
-	}
-}
-
-// List implements [list.ListResource].
-func (r *fsResource) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	var (
-		diags diag.Diagnostics
-		only  filter
-	)
-
-	diags.Append(req.Config.Get(ctx, &only)...)
-
-	reach := cephvalue.Reach(ctx, r.far, only.ClusterID, cephvalue.NoConnection(), &diags)
-	if reach == nil {
-		stream.Results = list.ListResultsStreamDiagnostics(diags)
-
-		return
-	}
-
-	all, err := fs.List(ctx, reach.Cluster)
-	if err != nil {
-		diags.AddError("File systems could not be listed", value.Sentence(err))
-		stream.Results = list.ListResultsStreamDiagnostics(diags)
-
-		return
-	}
-
-	stream.Results = func(push func(list.ListResult) bool) {
-		for i, seen := range all {
-			if req.Limit > 0 && int64(i) >= req.Limit {
-				return
-			}
-
-			out := req.NewListResult(ctx)
-			out.DisplayName = seen.Name
-			out.Diagnostics.Append(out.Identity.Set(ctx, identity{types.StringValue(reach.Location.String()), types.StringValue(seen.Name)})...)
-
-			if req.IncludeResource {
-				m := imported(ctx, seen, reach.Location, &out.Diagnostics)
-				out.Diagnostics.Append(out.Resource.Set(ctx, &m)...)
-			}
-
-			if !push(out) {
-				return
-			}
-		}
-	}
 }

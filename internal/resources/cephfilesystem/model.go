@@ -148,9 +148,9 @@ func (r *fsResource) hosts(ctx context.Context, m model, otherwise []ceph.Host, 
 		h, _ := object[hostModel](ctx, all[name], diags)
 		at := pathHosts.AtMapKey(name)
 
-		cfg := cephvalue.Connection(ctx, r.far, h.Connection, at.AtName("connection"), diags)
+		cfg := cephvalue.Connection(ctx, r.Far, h.Connection, at.AtName("connection"), diags)
 		if cfg == nil && !diags.HasError() {
-			defaults, err := r.far.SSHDefaults(ctx)
+			defaults, err := r.Far.SSHDefaults(ctx)
 			if err != nil {
 				diags.AddAttributeError(at, "Connection cannot be made yet", value.Sentence(err))
 			}
@@ -163,7 +163,7 @@ func (r *fsResource) hosts(ctx context.Context, m model, otherwise []ceph.Host, 
 			return nil
 		}
 
-		host, err := r.far.CephHost(ctx, *cfg)
+		host, err := r.Far.CephHost(ctx, *cfg)
 		if err != nil {
 			diags.AddAttributeError(at, "Connection to "+name+" cannot work", value.Sentence(err))
 
@@ -223,7 +223,7 @@ func (m *model) follow(ctx context.Context, s fs.Seen, fsid string, diags *diag.
 // fill gives values to what is computed; where not all, to what was planned unknown.
 func (m *model) fill(s fs.Seen, fsid string, all bool) {
 	if all || m.ID.IsUnknown() {
-		m.ID = types.StringValue(m.ClusterID.ValueString() + cephvalue.Separator + m.Name.ValueString())
+		m.ID = cephvalue.JoinID(m.ClusterID, m.Name)
 	}
 
 	if all || m.FSID.IsUnknown() {
@@ -276,12 +276,5 @@ func (p poolModel) value(ctx context.Context, diags *diag.Diagnostics) types.Obj
 // record writes state and identity.
 func (m model) record(ctx context.Context, state *tfsdk.State, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
 	diags.Append(state.Set(ctx, &m)...)
-	m.identify(ctx, id, diags)
-}
-
-// identify sets the identity, where the client knows any.
-func (m model) identify(ctx context.Context, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
-	if id != nil {
-		diags.Append(id.Set(ctx, identity{m.ClusterID, m.Name})...)
-	}
+	filesystems.Identify(ctx, id, m.ClusterID, m.Name, diags)
 }

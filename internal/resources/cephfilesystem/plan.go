@@ -83,7 +83,7 @@ func (r *fsResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequ
 		return
 	}
 
-	plan.ID = types.StringValue(plan.ClusterID.ValueString() + cephvalue.Separator + plan.Name.ValueString())
+	plan.ID = cephvalue.JoinID(plan.ClusterID, plan.Name)
 
 	if !plan.MDS.Equal(state.MDS) || !plan.ClusterID.Equal(state.ClusterID) {
 		plan.Daemons = types.MapUnknown(types.ObjectType{AttrTypes: daemonTypes})

@@ -31,7 +31,7 @@ func (r *fsResource) Create(ctx context.Context, req resource.CreateRequest, res
 
 	plan.validate(ctx, &resp.Diagnostics)
 
-	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -54,8 +54,7 @@ func (r *fsResource) Create(ctx context.Context, req resource.CreateRequest, res
 	switch {
 	case err == nil:
 	case errors.Is(err, fs.ErrExists):
-		resp.Diagnostics.AddAttributeError(path.Root("name"), plan.label()+" is already there", value.Sentence(err)+" To manage it, import it: "+
-			"terraform import ADDRESS '"+plan.ClusterID.ValueString()+cephvalue.Separator+plan.Name.ValueString()+"'.")
+		resp.Diagnostics.AddAttributeError(path.Root("name"), plan.label()+" is already there", value.Sentence(err)+" To manage it, "+cephvalue.ImportIt(plan.ClusterID, plan.Name))
 
 		return
 	case !made:
@@ -81,9 +80,9 @@ func (r *fsResource) Read(ctx context.Context, req resource.ReadRequest, resp *r
 	var state model
 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	state.identify(ctx, resp.Identity, &resp.Diagnostics)
+	filesystems.Identify(ctx, resp.Identity, state.ClusterID, state.Name, &resp.Diagnostics)
 
-	reach := cephvalue.Refresh(ctx, r.far, state.ClusterID, state.Connection, state.label(), &resp.Diagnostics)
+	reach := cephvalue.Refresh(ctx, r.Far, state.ClusterID, state.Connection, state.label(), &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -131,7 +130,7 @@ func (r *fsResource) Update(ctx context.Context, req resource.UpdateRequest, res
 
 	plan.validate(ctx, &resp.Diagnostics)
 
-	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -169,7 +168,7 @@ func (r *fsResource) former(ctx context.Context, plan, state model, reach *ceph.
 	was := reach.Hosts
 
 	if !plan.ClusterID.Equal(state.ClusterID) || !plan.Connection.Equal(state.Connection) {
-		old, err := cephvalue.Open(ctx, r.far, state.ClusterID, state.Connection, diags)
+		old, err := cephvalue.Open(ctx, r.Far, state.ClusterID, state.Connection, diags)
 		if err != nil {
 			diags.AddWarning("Former hosts of "+state.label()+" are not looked at", value.Sentence(err)+" An MDS on a host that is no longer named goes on.")
 
@@ -197,7 +196,7 @@ func (r *fsResource) Delete(ctx context.Context, req resource.DeleteRequest, res
 	ctx, cancel := timeouts.Limit(ctx, state.Timeouts, "delete")
 	defer cancel()
 
-	reach := cephvalue.Reach(ctx, r.far, state.ClusterID, state.Connection, &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, state.ClusterID, state.Connection, &resp.Diagnostics)
 	if reach == nil {
 		return
 	}

@@ -21,29 +21,16 @@ import (
 func (r *poolResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	defer cephvalue.Guard(ctx, "import", "Ceph pool", &resp.Diagnostics)
 
-	var who identity
+	cluster, name := pools.Imported(ctx, req, &resp.Diagnostics)
 
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.Get(ctx, &who)...)
-	} else {
-		cluster, name, ok := splitID(req.ID)
-		if !ok || name == "" {
-			resp.Diagnostics.AddError("Import id "+req.ID+" names no pool", "Write CLUSTER_ID#NAME: the id of the cluster, #, and the name of the pool.")
-
-			return
-		}
-
-		who = identity{types.StringValue(cluster), types.StringValue(name)}
-	}
-
-	reach := cephvalue.Reach(ctx, r.far, who.ClusterID, cephvalue.NoConnection(), &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, cluster, cephvalue.NoConnection(), &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
 
-	seen, err := pool.Look(ctx, reach.Cluster, pool.Which{Name: who.Name.ValueString()})
+	seen, err := pool.Look(ctx, reach.Cluster, pool.Which{Name: name.ValueString()})
 	if err != nil {
-		resp.Diagnostics.AddError("Pool "+who.Name.ValueString()+" cannot be imported", value.Sentence(err))
+		resp.Diagnostics.AddError("Pool "+name.ValueString()+" cannot be imported", value.Sentence(err))
 
 		return
 	}

@@ -116,7 +116,7 @@ func (m model) wanted(ctx context.Context, diags *diag.Diagnostics) pool.Wanted 
 // follow brings the model in line with a pool as it was seen.
 func (m *model) follow(s pool.Seen, fsid string) {
 	m.FSID, m.PoolID, m.Name = types.StringValue(fsid), types.Int64Value(int64(s.ID)), types.StringValue(s.Name)
-	m.ID = types.StringValue(m.ClusterID.ValueString() + cephvalue.Separator + s.Name)
+	m.ID = cephvalue.JoinID(m.ClusterID, m.Name)
 	m.Type, m.Size, m.MinSize = types.StringValue(s.Type), types.Int64Value(int64(s.Size)), types.Int64Value(int64(s.MinSize))
 	m.PGs, m.Autoscale = types.Int64Value(int64(s.PGNum)), types.StringValue(s.PGAutoscaleMode)
 	m.CrushRule, m.Compression = value.String(s.Rule.Name), value.String(s.Compression)

@@ -98,7 +98,7 @@ func (m *model) open(state, config model) {
 	switch {
 	case m.ClusterID.Equal(state.ClusterID) && m.Name.Equal(state.Name):
 	case known(m.ClusterID) && known(m.Name):
-		m.ID = types.StringValue(m.ClusterID.ValueString() + cephvalue.Separator + m.Name.ValueString())
+		m.ID = cephvalue.JoinID(m.ClusterID, m.Name)
 	default:
 		m.ID = types.StringUnknown()
 	}

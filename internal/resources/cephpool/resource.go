@@ -8,14 +8,9 @@
 package cephpool
 
 import (
-	"context"
-
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/cephvalue"
 )
 
@@ -28,35 +23,15 @@ var (
 	_ list.ListResourceWithConfigure      = (*poolResource)(nil)
 )
 
-type poolResource struct{ far cephvalue.Far }
+// pools are the kind of things that the resource is about. The identity follows a pool that is renamed.
+var pools = cephvalue.Kind{Type: "ceph_pool", Thing: "pool", Key: "name", About: "Name of the pool."}
+
+type poolResource struct{ cephvalue.Frame[cephvalue.Far] }
+
+func framed() *poolResource { return &poolResource{cephvalue.Frame[cephvalue.Far]{Kind: pools}} }
 
 // NewResource returns the resource metal3_ceph_pool.
-func NewResource() resource.Resource { return &poolResource{} }
+func NewResource() resource.Resource { return framed() }
 
 // NewListResource returns the list resource metal3_ceph_pool.
-func NewListResource() list.ListResource { return &poolResource{} }
-
-// Metadata implements [resource.Resource].
-func (r *poolResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_ceph_pool"
-	resp.ResourceBehavior.MutableIdentity = true
-}
-
-// Configure implements [resource.ResourceWithConfigure].
-func (r *poolResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	value.Offered("The resource metal3_ceph_pool", req.ProviderData, &r.far, &resp.Diagnostics)
-}
-
-// identity is a pool. It follows a pool that is renamed.
-type identity struct {
-	ClusterID types.String `tfsdk:"cluster_id"`
-	Name      types.String `tfsdk:"name"`
-}
-
-// IdentitySchema implements [resource.ResourceWithIdentity].
-func (r *poolResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"cluster_id": identityschema.StringAttribute{RequiredForImport: true, Description: "Id of the cluster."},
-		"name":       identityschema.StringAttribute{RequiredForImport: true, Description: "Name of the pool."},
-	}}
-}
+func NewListResource() list.ListResource { return framed() }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -21,7 +20,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/pool"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/cephvalue"
 )
 
 // poolPattern is what Ceph's tools can name.
@@ -155,6 +153,3 @@ func removed(state, plan types.Map) []string {
 
 	return out
 }
-
-// splitID takes apart CLUSTER_ID#NAME.
-func splitID(id string) (cluster, name string, ok bool) { return strings.Cut(id, cephvalue.Separator) }

@@ -33,7 +33,7 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 
 	wanted := plan.wanted(ctx, &resp.Diagnostics)
 
-	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -51,13 +51,11 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 	switch {
 	case err == nil:
 	case errors.Is(err, pool.ErrExists):
-		resp.Diagnostics.AddAttributeError(pathName, plan.label()+" is already there", value.Sentence(err)+" To manage it, import it: "+
-			"terraform import ADDRESS '"+plan.ClusterID.ValueString()+cephvalue.Separator+plan.Name.ValueString()+"'.")
+		resp.Diagnostics.AddAttributeError(pathName, plan.label()+" is already there", value.Sentence(err)+" To manage it, "+cephvalue.ImportIt(plan.ClusterID, plan.Name))
 
 		return
 	case !made && errors.Is(err, pool.ErrUnsure):
-		resp.Diagnostics.AddError(plan.label()+" may stand or not", value.Sentence(err)+" If it stands, import it: "+
-			"terraform import ADDRESS '"+plan.ClusterID.ValueString()+cephvalue.Separator+plan.Name.ValueString()+"'.")
+		resp.Diagnostics.AddError(plan.label()+" may stand or not", value.Sentence(err)+" If it stands, "+cephvalue.ImportIt(plan.ClusterID, plan.Name))
 
 		return
 	case !made:
@@ -89,7 +87,7 @@ func (r *poolResource) stands(ctx context.Context, plan model) (seen pool.Seen, 
 
 	var ignored diag.Diagnostics
 
-	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &ignored)
+	reach := cephvalue.Reach(ctx, r.Far, plan.ClusterID, plan.Connection, &ignored)
 	if reach == nil {
 		return pool.Seen{}, false
 	}
@@ -106,9 +104,9 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	var state model
 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	state.identify(ctx, resp.Identity, &resp.Diagnostics)
+	pools.Identify(ctx, resp.Identity, state.ClusterID, state.Name, &resp.Diagnostics)
 
-	reach := cephvalue.Refresh(ctx, r.far, state.ClusterID, state.Connection, state.label(), &resp.Diagnostics)
+	reach := cephvalue.Refresh(ctx, r.Far, state.ClusterID, state.Connection, state.label(), &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -145,7 +143,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	wanted := plan.wanted(ctx, &resp.Diagnostics)
 	wanted.Unset = removed(state.Parameters, plan.Parameters)
 
-	reach := cephvalue.Reach(ctx, r.far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, plan.ClusterID, plan.Connection, &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -190,7 +188,7 @@ func (r *poolResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	ctx, cancel := timeouts.Limit(ctx, state.Timeouts, "delete")
 	defer cancel()
 
-	reach := cephvalue.Reach(ctx, r.far, state.ClusterID, state.Connection, &resp.Diagnostics)
+	reach := cephvalue.Reach(ctx, r.Far, state.ClusterID, state.Connection, &resp.Diagnostics)
 	if reach == nil {
 		return
 	}
@@ -215,14 +213,7 @@ func (m model) which() pool.Which {
 // record writes state and identity.
 func (r *poolResource) record(ctx context.Context, m model, state *tfsdk.State, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
 	diags.Append(state.Set(ctx, &m)...)
-	m.identify(ctx, id, diags)
-}
-
-// identify sets the identity, where the client knows any.
-func (m model) identify(ctx context.Context, id *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
-	if id != nil {
-		diags.Append(id.Set(ctx, identity{m.ClusterID, m.Name})...)
-	}
+	pools.Identify(ctx, id, m.ClusterID, m.Name, diags)
 }
 
 // fill gives values to what was planned unknown, and leaves all else as planned.

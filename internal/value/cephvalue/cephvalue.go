@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cephvalue is what all rooms that work on a Ceph cluster have in common: the cluster's
-// id, the way to it, and limits of time.
+// id, the way to it, limits of time, and what the resources of things in it share.
 package cephvalue
 
 import (
@@ -62,9 +62,6 @@ func Reach(ctx context.Context, far Far, id types.String, connection types.Objec
 
 	return nil
 }
-
-// Separator is between the id of a cluster and the name of something in it. No id of a cluster has it.
-const Separator = "#"
 
 // Open is [Reach] for callers that have words of their own.
 func Open(ctx context.Context, far Far, id types.String, connection types.Object, diags *diag.Diagnostics) (*ceph.Reach, error) {
