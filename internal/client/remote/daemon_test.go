@@ -21,7 +21,7 @@ import (
 
 // The test binary is a provider of its own when it is told so: it starts a daemon, and then
 // runs a command that would take long.
-const helperName = "METAL3_TEST_PROVIDER"
+const helperName = "METAL3_TEST_STARTER"
 
 // helper is what that provider is told.
 type helper struct {

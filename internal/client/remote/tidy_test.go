@@ -64,7 +64,9 @@ func TestWriteFile_givenUp(t *testing.T) {
 				t.Errorf("begun: %d, error %v", len(begun), err)
 			}
 
-			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			// On a busy machine the whole file may be in its place before the writing is given up.
+			whole, _ := os.ReadFile(dir + "/secret")
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 && (len(left) > 1 || !bytes.Equal(whole, data)) {
 				t.Errorf("left %v, %v", left, err)
 			}
 
