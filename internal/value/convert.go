@@ -99,7 +99,7 @@ func GoMap(m types.Map) map[string]string {
 	out := make(map[string]string, len(m.Elements()))
 
 	for key, v := range m.Elements() {
-		if s, ok := v.(types.String); ok && known(s) {
+		if s, ok := v.(types.String); ok && Known(s) {
 			out[key] = s.ValueString()
 		}
 	}
@@ -123,7 +123,7 @@ func GoStrings(c collection) []string {
 	out := make([]string, 0, len(c.Elements()))
 
 	for _, v := range c.Elements() {
-		if s, ok := v.(types.String); ok && known(s) {
+		if s, ok := v.(types.String); ok && Known(s) {
 			out = append(out, s.ValueString())
 		}
 	}
@@ -157,4 +157,5 @@ func HasUnknown(v attr.Value) bool {
 	return false
 }
 
-func known(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
+// Known reports whether a value is neither null nor unknown.
+func Known(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }

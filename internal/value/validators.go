@@ -35,6 +35,11 @@ func (c check) ValidateString(_ context.Context, req validator.StringRequest, re
 	}
 }
 
+// Check refuses a known string that a function returns an error for.
+func Check(summary, describe string, of func(string) error) validator.String {
+	return check{summary, describe, of}
+}
+
 // Duration refuses what is no duration above zero, such as "90s", "10m" or "1h30m".
 func Duration() validator.String {
 	return check{"Invalid duration", "a duration such as 90s, 10m or 1h30m", func(s string) error {

@@ -53,29 +53,10 @@ func imported(u api.User, at ceph.Location) model {
 	return m
 }
 
-// rule is a validator made of one function over a known string.
-type rule struct {
-	summary, describe string
-	of                func(string) error
-}
-
-func (r rule) Description(context.Context) string             { return r.describe }
-func (r rule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
-
-func (r rule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
-		return
-	}
-
-	if err := r.of(req.ConfigValue.ValueString()); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, r.summary, value.Sentence(err))
-	}
-}
-
 func entity() validator.String {
-	return rule{"Invalid Ceph user", "a user of a client, such as client.backup", user.CheckEntity}
+	return value.Check("Invalid Ceph user", "a user of a client, such as client.backup", user.CheckEntity)
 }
 
 func oneLine() validator.String {
-	return rule{"Invalid caps", "one line without quotation marks", user.CheckCaps}
+	return value.Check("Invalid caps", "one line without quotation marks", user.CheckCaps)
 }

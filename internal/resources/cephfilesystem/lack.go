@@ -12,16 +12,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // lack says what the file system lacks of the service that the plan wants, by the MDS of the last
 // refresh; empty: nothing. No other attribute shows that MDS are gone.
 func (m model) lack(ctx context.Context, seen types.Map, closed bool, diags *diag.Diagnostics) string {
-	if !known(seen) || m.MDS.IsUnknown() {
+	if !value.Known(seen) || m.MDS.IsUnknown() {
 		return ""
 	}
 
-	mds, _ := object[mdsModel](ctx, m.MDS, diags)
+	mds, _ := value.Object[mdsModel](ctx, m.MDS, diags)
 	wanted := max(1, int(mds.Active.ValueInt64()))
 	active := 0
 
@@ -74,6 +75,6 @@ func (m model) hostCount(mds mdsModel) int {
 
 // idle reports whether nothing of the file system itself changes: there is nothing to do on hosts.
 func (m model) idle(state model) bool {
-	return known(m.Daemons) && known(m.FSID) && known(m.FilesystemID) && known(m.ID) && m.ClusterID.Equal(state.ClusterID) && m.Name.Equal(state.Name) &&
+	return value.Known(m.Daemons) && value.Known(m.FSID) && value.Known(m.FilesystemID) && value.Known(m.ID) && m.ClusterID.Equal(state.ClusterID) && m.Name.Equal(state.Name) &&
 		m.MetadataPool.Equal(state.MetadataPool) && m.DataPools.Equal(state.DataPools) && m.MDS.Equal(state.MDS)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
@@ -66,23 +65,6 @@ var pathHosts = path.Root("mds").AtName("hosts")
 
 func (m model) label() string { return "File system " + m.Name.ValueString() }
 
-func known(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
-
-// object reads a nested object; false where it is null or unknown.
-func object[T any](ctx context.Context, v attr.Value, diags *diag.Diagnostics) (T, bool) {
-	var out T
-
-	o, ok := v.(types.Object)
-	if !ok || !known(o) {
-		return out, false
-	}
-
-	d := o.As(ctx, &out, basetypes.ObjectAsOptions{})
-	diags.Append(d...)
-
-	return out, !d.HasError()
-}
-
 // pools are the pools for data, as they are configured; without any, there is one.
 func (m model) pools(ctx context.Context, diags *diag.Diagnostics) []poolModel {
 	if m.DataPools.IsNull() {
@@ -92,7 +74,7 @@ func (m model) pools(ctx context.Context, diags *diag.Diagnostics) []poolModel {
 	out := make([]poolModel, 0, len(m.DataPools.Elements()))
 
 	for _, v := range m.DataPools.Elements() {
-		p, _ := object[poolModel](ctx, v, diags)
+		p, _ := value.Object[poolModel](ctx, v, diags)
 		out = append(out, p)
 	}
 
@@ -118,14 +100,14 @@ func (p poolModel) wanted(name string) pool.Wanted {
 func (m model) wanted(ctx context.Context, diags *diag.Diagnostics) fs.Wanted {
 	w := fs.Wanted{Name: m.Name.ValueString(), Active: 1}
 
-	meta, _ := object[poolModel](ctx, m.MetadataPool, diags)
+	meta, _ := value.Object[poolModel](ctx, m.MetadataPool, diags)
 	w.Meta = meta.wanted(m.metaName(meta))
 
 	for i, p := range m.pools(ctx, diags) {
 		w.Data = append(w.Data, p.wanted(m.dataName(p, i)))
 	}
 
-	if mds, ok := object[mdsModel](ctx, m.MDS, diags); ok {
+	if mds, ok := value.Object[mdsModel](ctx, m.MDS, diags); ok {
 		w.Active, w.Standby = max(1, int(mds.Active.ValueInt64())), mds.StandbyReplay.ValueBool()
 	}
 
@@ -135,8 +117,8 @@ func (m model) wanted(ctx context.Context, diags *diag.Diagnostics) fs.Wanted {
 // hosts are the hosts that get an MDS: those that are named, or those through which the cluster
 // is reached.
 func (r *fsResource) hosts(ctx context.Context, m model, otherwise []ceph.Host, diags *diag.Diagnostics) []ceph.Host {
-	mds, _ := object[mdsModel](ctx, m.MDS, diags)
-	if !known(mds.Hosts) {
+	mds, _ := value.Object[mdsModel](ctx, m.MDS, diags)
+	if !value.Known(mds.Hosts) {
 		return otherwise
 	}
 
@@ -145,7 +127,7 @@ func (r *fsResource) hosts(ctx context.Context, m model, otherwise []ceph.Host, 
 	all := mds.Hosts.Elements()
 
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		h, _ := object[hostModel](ctx, all[name], diags)
+		h, _ := value.Object[hostModel](ctx, all[name], diags)
 		at := pathHosts.AtMapKey(name)
 
 		cfg := cephvalue.Connection(ctx, r.Far, h.Connection, at.AtName("connection"), diags)
@@ -181,11 +163,11 @@ func (r *fsResource) hosts(ctx context.Context, m model, otherwise []ceph.Host, 
 func (m *model) follow(ctx context.Context, s fs.Seen, fsid string, diags *diag.Diagnostics) {
 	m.fill(s, fsid, true)
 
-	if p, ok := object[poolModel](ctx, m.MetadataPool, diags); ok {
+	if p, ok := value.Object[poolModel](ctx, m.MetadataPool, diags); ok {
 		m.MetadataPool = p.follow(s.Meta).value(ctx, diags)
 	}
 
-	if known(m.DataPools) {
+	if value.Known(m.DataPools) {
 		var left []attr.Value
 
 		for i, p := range m.pools(ctx, diags) {
@@ -201,16 +183,16 @@ func (m *model) follow(ctx context.Context, s fs.Seen, fsid string, diags *diag.
 		m.DataPools = list
 	}
 
-	mds, ok := object[mdsModel](ctx, m.MDS, diags)
+	mds, ok := value.Object[mdsModel](ctx, m.MDS, diags)
 	if !ok {
 		return
 	}
 
-	if known(mds.Active) || s.Active != 1 {
+	if value.Known(mds.Active) || s.Active != 1 {
 		mds.Active = types.Int64Value(int64(s.Active))
 	}
 
-	if known(mds.StandbyReplay) || s.Standby {
+	if value.Known(mds.StandbyReplay) || s.Standby {
 		mds.StandbyReplay = types.BoolValue(s.Standby)
 	}
 
@@ -247,19 +229,19 @@ func (m *model) fill(s fs.Seen, fsid string, all bool) {
 }
 
 func (p poolModel) follow(s pool.Seen) poolModel {
-	if known(p.Size) {
+	if value.Known(p.Size) {
 		p.Size = types.Int64Value(int64(s.Size))
 	}
 
-	if known(p.MinSize) {
+	if value.Known(p.MinSize) {
 		p.MinSize = types.Int64Value(int64(s.MinSize))
 	}
 
-	if known(p.FailureDomain) {
+	if value.Known(p.FailureDomain) {
 		p.FailureDomain = value.String(s.Rule.Place.Domain)
 	}
 
-	if known(p.DeviceClass) {
+	if value.Known(p.DeviceClass) {
 		p.DeviceClass = value.String(s.Rule.Place.Class)
 	}
 

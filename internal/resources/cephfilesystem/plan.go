@@ -29,7 +29,7 @@ func (r *fsResource) ValidateConfig(ctx context.Context, req resource.ValidateCo
 
 // validate holds the rules between attributes. It passes over what is not known yet.
 func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
-	if mds, ok := object[mdsModel](ctx, m.MDS, diags); ok && known(mds.Active) && known(mds.Hosts) && int(mds.Active.ValueInt64()) > len(mds.Hosts.Elements()) {
+	if mds, ok := value.Object[mdsModel](ctx, m.MDS, diags); ok && value.Known(mds.Active) && value.Known(mds.Hosts) && int(mds.Active.ValueInt64()) > len(mds.Hosts.Elements()) {
 		diags.AddAttributeError(pathHosts, "Not enough hosts for the MDS of "+m.label(),
 			fmt.Sprintf("mds.active is %d, and mds.hosts has %d: each host gets one MDS.", mds.Active.ValueInt64(), len(mds.Hosts.Elements())))
 	}
@@ -38,7 +38,7 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 		return
 	}
 
-	meta, _ := object[poolModel](ctx, m.MetadataPool, diags)
+	meta, _ := value.Object[poolModel](ctx, m.MetadataPool, diags)
 	taken := map[string]string{m.metaName(meta): "metadata_pool"}
 
 	for i, p := range m.pools(ctx, diags) {
@@ -111,8 +111,8 @@ func (m model) fixed(ctx context.Context, state model, diags *diag.Diagnostics) 
 		return
 	}
 
-	now, _ := object[poolModel](ctx, m.MetadataPool, diags)
-	was, _ := object[poolModel](ctx, state.MetadataPool, diags)
+	now, _ := value.Object[poolModel](ctx, m.MetadataPool, diags)
+	was, _ := value.Object[poolModel](ctx, state.MetadataPool, diags)
 
 	if m.metaName(now) != state.metaName(was) {
 		diags.AddAttributeError(path.Root("metadata_pool"), "Pool for metadata of "+m.label()+" cannot change",
@@ -128,14 +128,7 @@ func (m model) fixed(ctx context.Context, state model, diags *diag.Diagnostics) 
 
 // protected refuses to delete what is protected.
 func (m model) protected(diags *diag.Diagnostics) bool {
-	if !m.DeletionProtection.ValueBool() {
-		return false
-	}
-
-	diags.AddAttributeError(path.Root("deletion_protection"), m.label()+" is protected",
-		"deletion_protection = true: the file system is neither deleted nor replaced. Apply deletion_protection = false first.")
-
-	return true
+	return filesystems.Protected(m.label(), m.DeletionProtection, diags)
 }
 
 // dropped are the pools that the state has and the plan has no more.

@@ -47,9 +47,7 @@ func (r *fsResource) Create(ctx context.Context, req resource.CreateRequest, res
 	stopped := cephvalue.Interrupted(ctx)
 	ctx = context.WithoutCancel(ctx)
 
-	for _, w := range seen.Warnings {
-		resp.Diagnostics.AddWarning(plan.label(), value.Sentence(errors.New(w)))
-	}
+	cephvalue.Remark(plan.label(), seen.Warnings, &resp.Diagnostics)
 
 	switch {
 	case err == nil:
@@ -147,9 +145,7 @@ func (r *fsResource) Update(ctx context.Context, req resource.UpdateRequest, res
 	seen, err := fs.Update(ctx, reach, wanted, plan.AllowDeleteWithData.ValueBool())
 	ctx = context.WithoutCancel(ctx)
 
-	for _, w := range seen.Warnings {
-		resp.Diagnostics.AddWarning(plan.label(), value.Sentence(errors.New(w)))
-	}
+	cephvalue.Remark(plan.label(), seen.Warnings, &resp.Diagnostics)
 
 	if err != nil {
 		// The old settings stay in the state, so that the next plan shows all that is left to do.
@@ -212,9 +208,7 @@ func (r *fsResource) Delete(ctx context.Context, req resource.DeleteRequest, res
 		Name: state.Name.ValueString(), Hosts: hosts, WithData: state.AllowDeleteWithData.ValueBool(), Left: left(ctx, req.Private, &resp.Diagnostics),
 		Note: func(left []pool.Which) { setLeft(keep, resp.Private, left, &resp.Diagnostics) },
 	})
-	for _, w := range warnings {
-		resp.Diagnostics.AddWarning(state.label(), value.Sentence(errors.New(w)))
-	}
+	cephvalue.Remark(state.label(), warnings, &resp.Diagnostics)
 
 	switch {
 	case err == nil:

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/pool"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
@@ -75,23 +74,6 @@ var (
 // label names the pool to people.
 func (m model) label() string { return "Pool " + m.Name.ValueString() }
 
-// known reports whether a value is neither null nor unknown.
-func known(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
-
-// object reads a nested object; false where it is null or unknown.
-func object[T any](ctx context.Context, o types.Object, diags *diag.Diagnostics) (T, bool) {
-	var v T
-
-	if !known(o) {
-		return v, false
-	}
-
-	d := o.As(ctx, &v, basetypes.ObjectAsOptions{})
-	diags.Append(d...)
-
-	return v, !d.HasError()
-}
-
 // wanted is what the model asks for. What it leaves to Ceph is zero.
 func (m model) wanted(ctx context.Context, diags *diag.Diagnostics) pool.Wanted {
 	w := pool.Wanted{
@@ -102,11 +84,11 @@ func (m model) wanted(ctx context.Context, diags *diag.Diagnostics) pool.Wanted 
 		AllowSizeOne: m.AllowSizeOne.ValueBool(),
 	}
 
-	if q, ok := object[quotaModel](ctx, m.Quota, diags); ok {
+	if q, ok := value.Object[quotaModel](ctx, m.Quota, diags); ok {
 		w.QuotaBytes, w.QuotaObjects = q.MaxBytes.ValueInt64(), q.MaxObjects.ValueInt64()
 	}
 
-	if e, ok := object[erasureModel](ctx, m.Erasure, diags); ok {
+	if e, ok := value.Object[erasureModel](ctx, m.Erasure, diags); ok {
 		w.Code = pool.Code{K: int(e.K.ValueInt64()), M: int(e.M.ValueInt64()), Plugin: e.Plugin.ValueString(), Technique: e.Technique.ValueString()}
 	}
 
@@ -123,7 +105,7 @@ func (m *model) follow(s pool.Seen, fsid string) {
 	m.UsedBytes, m.Objects = types.Int64Value(s.UsedBytes), types.Int64Value(s.Objects)
 
 	// Where the autoscaler decides, the number is where the pool began.
-	if known(m.PGNum) && s.PGAutoscaleMode != "on" {
+	if value.Known(m.PGNum) && s.PGAutoscaleMode != "on" {
 		m.PGNum = types.Int64Value(int64(s.PGNum))
 	}
 
@@ -135,22 +117,22 @@ func (m *model) follow(s pool.Seen, fsid string) {
 		m.Quota = types.ObjectValueMust(quotaTypes, map[string]attr.Value{"max_bytes": value.Int64(s.QuotaBytes), "max_objects": value.Int64(s.QuotaObjects)})
 	}
 
-	if known(m.Parameters) {
+	if value.Known(m.Parameters) {
 		m.Parameters = parameters(value.GoMap(m.Parameters), s.Parameters)
 	}
 }
 
 // followPlace compares what is asked for; what nobody asked for is Ceph's choice.
 func (m *model) followPlace(p pool.Place) {
-	if known(m.FailureDomain) {
+	if value.Known(m.FailureDomain) {
 		m.FailureDomain = value.String(p.Domain)
 	}
 
-	if known(m.DeviceClass) {
+	if value.Known(m.DeviceClass) {
 		m.DeviceClass = value.String(p.Class)
 	}
 
-	if known(m.CrushRoot) {
+	if value.Known(m.CrushRoot) {
 		m.CrushRoot = value.String(p.Root)
 	}
 }
@@ -158,7 +140,7 @@ func (m *model) followPlace(p pool.Place) {
 // followApplication keeps an application that is still there among several.
 func (m *model) followApplication(all []string) {
 	switch {
-	case known(m.Application) && slices.Contains(all, m.Application.ValueString()):
+	case value.Known(m.Application) && slices.Contains(all, m.Application.ValueString()):
 	case len(all) == 0:
 		m.Application = types.StringNull()
 	default:

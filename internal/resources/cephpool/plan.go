@@ -8,11 +8,11 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/pool"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/cephvalue"
 )
 
@@ -97,7 +97,7 @@ func (m model) samePlace(o model) bool {
 func (m *model) open(state, config model) {
 	switch {
 	case m.ClusterID.Equal(state.ClusterID) && m.Name.Equal(state.Name):
-	case known(m.ClusterID) && known(m.Name):
+	case value.Known(m.ClusterID) && value.Known(m.Name):
 		m.ID = cephvalue.JoinID(m.ClusterID, m.Name)
 	default:
 		m.ID = types.StringUnknown()
@@ -118,14 +118,7 @@ func (m *model) open(state, config model) {
 
 // protected refuses to delete what is protected.
 func (m model) protected(diags *diag.Diagnostics) bool {
-	if !m.DeletionProtection.ValueBool() {
-		return false
-	}
-
-	diags.AddAttributeError(path.Root("deletion_protection"), m.label()+" is protected",
-		"deletion_protection = true: the pool is neither deleted nor replaced. Apply deletion_protection = false first.")
-
-	return true
+	return pools.Protected(m.label(), m.DeletionProtection, diags)
 }
 
 // priceOfDelete says what a delete would destroy, as far as the last refresh knows.

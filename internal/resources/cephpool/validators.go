@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/pool"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // poolPattern is what Ceph's tools can name.
@@ -52,7 +53,7 @@ func (parameterCheck) ValidateString(_ context.Context, req validator.StringRequ
 
 	if own := ownAttributes[name]; own != "" {
 		resp.Diagnostics.AddAttributeError(req.Path, "Parameter "+name+" has an attribute of its own", "Use the attribute "+own+" instead of the parameter.")
-	} else if known(req.ConfigValue) && !namePattern.MatchString(name) {
+	} else if value.Known(req.ConfigValue) && !namePattern.MatchString(name) {
 		resp.Diagnostics.AddAttributeError(req.Path, "Invalid parameter", fmt.Sprintf("%q is no name of a parameter.", name))
 	}
 }
@@ -81,8 +82,8 @@ func replacesCode() planmodifier.Object {
 }
 
 func sameCode(ctx context.Context, a, b types.Object, diags *diag.Diagnostics) bool {
-	one, isOne := object[erasureModel](ctx, a, diags)
-	other, isOther := object[erasureModel](ctx, b, diags)
+	one, isOne := value.Object[erasureModel](ctx, a, diags)
+	other, isOther := value.Object[erasureModel](ctx, b, diags)
 
 	if !isOne || !isOther {
 		return a.Equal(b)
@@ -120,21 +121,21 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 	case m.Type.IsUnknown():
 	case erasure && m.Erasure.IsNull():
 		diags.AddAttributeError(pathErasure, "Code of "+m.label()+" is missing", "A pool of type erasure needs erasure = { k, m }.")
-	case erasure && known(m.Size):
+	case erasure && value.Known(m.Size):
 		diags.AddAttributeError(pathSize, "Size of "+m.label()+" follows from its code", "An erasure coded pool has k + m chunks of each object: remove size.")
-	case !erasure && known(m.Erasure):
+	case !erasure && value.Known(m.Erasure):
 		diags.AddAttributeError(pathErasure, "Code of "+m.label()+" has no effect", "Only a pool of type erasure has one: set type = \"erasure\", or remove erasure.")
 	}
 
-	if known(m.Size) && m.Size.ValueInt64() == 1 && !m.AllowSizeOne.IsUnknown() && !m.AllowSizeOne.ValueBool() {
+	if value.Known(m.Size) && m.Size.ValueInt64() == 1 && !m.AllowSizeOne.IsUnknown() && !m.AllowSizeOne.ValueBool() {
 		diags.AddAttributeError(pathSize, m.label()+" would have no second copy", "With size = 1 one lost disk loses data. If that is meant, set allow_size_one = true.")
 	}
 
-	if known(m.Size) && known(m.MinSize) && m.MinSize.ValueInt64() > m.Size.ValueInt64() {
+	if value.Known(m.Size) && value.Known(m.MinSize) && m.MinSize.ValueInt64() > m.Size.ValueInt64() {
 		diags.AddAttributeError(path.Root("min_size"), "More copies needed than there are", fmt.Sprintf("min_size is %d and size %d: nothing could ever be written.", m.MinSize.ValueInt64(), m.Size.ValueInt64()))
 	}
 
-	if q, ok := object[quotaModel](ctx, m.Quota, diags); ok && q.MaxBytes.IsNull() && q.MaxObjects.IsNull() {
+	if q, ok := value.Object[quotaModel](ctx, m.Quota, diags); ok && q.MaxBytes.IsNull() && q.MaxObjects.IsNull() {
 		diags.AddAttributeError(path.Root("quota"), "Quota of "+m.label()+" says nothing", "Give max_bytes, max_objects or both, or remove quota.")
 	}
 }

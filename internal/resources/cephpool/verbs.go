@@ -46,7 +46,7 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 		seen, made = r.stands(ctx, plan)
 	}
 
-	remark(plan.label(), seen.Warnings, &resp.Diagnostics)
+	cephvalue.Remark(plan.label(), seen.Warnings, &resp.Diagnostics)
 
 	switch {
 	case err == nil:
@@ -152,7 +152,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	stopped := cephvalue.Interrupted(ctx)
 	ctx = context.WithoutCancel(ctx)
 
-	remark(plan.label(), seen.Warnings, &resp.Diagnostics)
+	cephvalue.Remark(plan.label(), seen.Warnings, &resp.Diagnostics)
 
 	if err != nil {
 		how := " The state says what was reached; the next apply goes on in place."
@@ -194,7 +194,7 @@ func (r *poolResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	}
 
 	warnings, err := pool.Delete(ctx, reach.Cluster, state.which(), state.AllowDeleteWithData.ValueBool())
-	remark(state.label(), warnings, &resp.Diagnostics)
+	cephvalue.Remark(state.label(), warnings, &resp.Diagnostics)
 
 	switch {
 	case err == nil:
@@ -235,17 +235,5 @@ func (m *model) fill(seen pool.Seen, fsid string) {
 		if one.to.IsUnknown() {
 			*one.to = *one.from
 		}
-	}
-}
-
-// remark adds what a person should know as one warning: Terraform folds those of equal summaries.
-func remark(label string, all []string, diags *diag.Diagnostics) {
-	text := ""
-	for _, w := range all {
-		text += value.Sentence(errors.New(w)) + "\n"
-	}
-
-	if text != "" {
-		diags.AddWarning(label, text)
 	}
 }

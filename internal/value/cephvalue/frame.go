@@ -5,6 +5,7 @@ package cephvalue
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -68,6 +69,30 @@ func (k Kind) Imported(ctx context.Context, req resource.ImportStateRequest, dia
 	}
 
 	return types.StringValue(before), types.StringValue(after)
+}
+
+// Protected refuses to delete or replace a thing that is protected.
+func (k Kind) Protected(label string, protection types.Bool, diags *diag.Diagnostics) bool {
+	if !protection.ValueBool() {
+		return false
+	}
+
+	diags.AddAttributeError(path.Root("deletion_protection"), label+" is protected",
+		"deletion_protection = true: the "+k.Thing+" is neither deleted nor replaced. Apply deletion_protection = false first.")
+
+	return true
+}
+
+// Remark adds what a person should know as one warning: Terraform folds those of equal summaries.
+func Remark(label string, all []string, diags *diag.Diagnostics) {
+	text := ""
+	for _, w := range all {
+		text += value.Sentence(errors.New(w)) + "\n"
+	}
+
+	if text != "" {
+		diags.AddWarning(label, text)
+	}
 }
 
 // Frame is what the resources and list resources of things in a cluster have in common. F is

@@ -147,24 +147,13 @@ func short(d time.Duration) string {
 }
 
 // ID refuses what is no id of a cluster.
-func ID() validator.String { return idCheck{} }
+func ID() validator.String {
+	return value.Check("Invalid id of a Ceph cluster", "the id of a Ceph cluster", func(id string) error {
+		l, err := ceph.ParseClusterID(id)
+		if err == nil && l.FSID == "" {
+			err = fmt.Errorf("%q has no fsid: write FSID@ before it, so that no other cluster can be meant", id)
+		}
 
-type idCheck struct{}
-
-func (idCheck) Description(context.Context) string               { return "the id of a Ceph cluster" }
-func (c idCheck) MarkdownDescription(ctx context.Context) string { return c.Description(ctx) }
-
-func (idCheck) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
-		return
-	}
-
-	l, err := ceph.ParseClusterID(req.ConfigValue.ValueString())
-	if err == nil && l.FSID == "" {
-		err = fmt.Errorf("%q has no fsid: write FSID@ before it, so that no other cluster can be meant", req.ConfigValue.ValueString())
-	}
-
-	if err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid id of a Ceph cluster", value.Sentence(err))
-	}
+		return err
+	})
 }
