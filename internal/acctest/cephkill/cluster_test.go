@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // this is the address of the cluster.
@@ -31,7 +32,7 @@ const slow = "alerts,cephadm,dashboard,influx,insights,iostat,localpool,mirrorin
 
 // cluster is a cluster on this machine that Terraform makes.
 type cluster struct {
-	*workspace
+	workspace
 
 	base string // all of it is below
 	port int
@@ -47,7 +48,7 @@ func newCluster(t *testing.T) *cluster {
 
 	base := acctest.CephDir(t)
 
-	return &cluster{workspace: newWorkspace(t, "provider \"metal3\" {}\n"), base: base, port: freePorts(t)}
+	return &cluster{workspace: workspace{tfrun.New(t, "provider \"metal3\" {}\n")}, base: base, port: freePorts(t)}
 }
 
 // freePorts are two free ports, one after the other.
@@ -76,14 +77,14 @@ func freePorts(t *testing.T) int {
 
 // config wants a cluster of so many OSDs, with more attributes.
 func (c *cluster) config(osds int, more string) {
-	c.t.Helper()
+	c.T.Helper()
 
 	name, err := os.Hostname()
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 
-	c.write("main.tf", fmt.Sprintf(`resource "metal3_ceph_cluster" "this" {
+	c.Write("main.tf", fmt.Sprintf(`resource "metal3_ceph_cluster" "this" {
   name     = "kill"
   data_dir = "%[1]s/ceph"
   hosts    = { %[2]q = { address = "127.0.0.1", connection = { type = "local" } } }
@@ -122,11 +123,11 @@ func (c *cluster) has(parts ...string) bool {
 
 // number is how many files there are of a pattern.
 func (c *cluster) number(pattern ...string) int {
-	c.t.Helper()
+	c.T.Helper()
 
 	files, err := filepath.Glob(c.at(pattern...))
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 
 	return len(files)
@@ -134,7 +135,7 @@ func (c *cluster) number(pattern ...string) int {
 
 // identity is the fsid that identity.json has; empty: there is none.
 func (c *cluster) identity() string {
-	c.t.Helper()
+	c.T.Helper()
 
 	content, err := os.ReadFile(c.at("identity.json"))
 	if err != nil {
@@ -145,7 +146,7 @@ func (c *cluster) identity() string {
 		FSID string `json:"fsid"`
 	}
 	if err := json.Unmarshal(content, &id); err != nil {
-		c.t.Errorf("identity.json: %v: %s", err, content)
+		c.T.Errorf("identity.json: %v: %s", err, content)
 	}
 
 	return id.FSID
@@ -203,16 +204,16 @@ func (c *cluster) runs(kind string) int {
 
 // ceph runs the ceph command, and returns what it printed.
 func (c *cluster) ceph(args ...string) string {
-	c.t.Helper()
+	c.T.Helper()
 
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(c.T.Context(), time.Minute)
 	defer cancel()
 
 	cmd := exec.CommandContext(ctx, "ceph", append([]string{"--conf", c.at("ceph.conf"), "--keyring", c.at("ceph.client.admin.keyring"), "--connect-timeout", "30"}, args...)...)
 
 	out, err := cmd.Output()
 	if err != nil {
-		c.t.Fatalf("ceph %v: %v", args, err)
+		c.T.Fatalf("ceph %v: %v", args, err)
 	}
 
 	return strings.TrimSpace(string(out))
@@ -220,7 +221,7 @@ func (c *cluster) ceph(args ...string) string {
 
 // same wants the cluster to be the one that it was.
 func (c *cluster) same() {
-	c.t.Helper()
+	c.T.Helper()
 
 	now := c.identity()
 	if c.fsid == "" {
@@ -228,30 +229,30 @@ func (c *cluster) same() {
 	}
 
 	if now != c.fsid {
-		c.t.Fatalf("the fsid was %q and is %q", c.fsid, now)
+		c.T.Fatalf("the fsid was %q and is %q", c.fsid, now)
 	}
 
 	if o := c.state(); o != nil && o.Attributes.FSID != c.fsid {
-		c.t.Errorf("the fsid in the state is %q and not %q", o.Attributes.FSID, c.fsid)
+		c.T.Errorf("the fsid in the state is %q and not %q", o.Attributes.FSID, c.fsid)
 	}
 }
 
 // whole wants the cluster with so many OSDs, with nothing twice and nothing left over, and an
 // empty plan.
 func (c *cluster) whole(osds int) {
-	c.t.Helper()
+	c.T.Helper()
 	c.same()
 
 	o := c.state()
 	if o == nil || o.Status != "" || !o.Attributes.Ready || o.Attributes.Phase != "Ready" || len(o.Attributes.OSDs) != osds {
-		c.t.Fatalf("the state has %+v", o)
+		c.T.Fatalf("the state has %+v", o)
 	}
 
 	var tree struct {
 		Stray []any `json:"stray"`
 	}
 	if err := json.Unmarshal([]byte(c.ceph("osd", "tree", "-f", "json")), &tree); err != nil || len(tree.Stray) > 0 {
-		c.t.Errorf("strays: %v, %v", tree.Stray, err)
+		c.T.Errorf("strays: %v, %v", tree.Stray, err)
 	}
 
 	keys := 0
@@ -266,46 +267,46 @@ func (c *cluster) whole(osds int) {
 		"folders": c.number("osd", "*"), "running": c.runs("osd"),
 	} {
 		if n != osds {
-			c.t.Errorf("%s of OSDs: %d, wanted are %d", what, n, osds)
+			c.T.Errorf("%s of OSDs: %d, wanted are %d", what, n, osds)
 		}
 	}
 
 	if files, err := filepath.Glob(filepath.Join(c.base, "*")); err != nil || len(files) != osds+1 {
-		c.t.Errorf("beside the cluster and its files there are %q, %v", files, err)
+		c.T.Errorf("beside the cluster and its files there are %q, %v", files, err)
 	}
 
 	if c.runs("mon") != 1 || c.runs("mgr") != 1 || len(acctest.CephDaemons(c.base)) != osds+2 {
-		c.t.Errorf("running: %q", slices.Sorted(maps.Values(acctest.CephDaemons(c.base))))
+		c.T.Errorf("running: %q", slices.Sorted(maps.Values(acctest.CephDaemons(c.base))))
 	}
 
 	if got := c.ceph("fsid"); got != c.fsid {
-		c.t.Errorf("the cluster says that it is %s and not %s", got, c.fsid)
+		c.T.Errorf("the cluster says that it is %s and not %s", got, c.fsid)
 	}
 
-	c.empty()
+	c.Empty()
 }
 
 // nothing wants nothing of the cluster to be left.
 func (c *cluster) nothing() {
-	c.t.Helper()
+	c.T.Helper()
 
 	if o := c.state(); o != nil {
-		c.t.Errorf("the state has %+v", o)
+		c.T.Errorf("the state has %+v", o)
 	}
 
 	if left := acctest.CephDaemons(c.base); len(left) > 0 {
-		c.t.Errorf("running: %q", slices.Sorted(maps.Values(left)))
+		c.T.Errorf("running: %q", slices.Sorted(maps.Values(left)))
 	}
 
 	// Between the last file and its folder there is a moment, too: the folder may stay.
 	err := filepath.WalkDir(c.base, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && (!e.IsDir() || filepath.Dir(path) != c.base && path != c.base) {
-			c.t.Errorf("%s is left", path)
+			c.T.Errorf("%s is left", path)
 		}
 
 		return err
 	})
 	if err != nil {
-		c.t.Error(err)
+		c.T.Error(err)
 	}
 }

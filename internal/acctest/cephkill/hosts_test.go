@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // plain is a user of the hosts who needs a password for sudo.
@@ -18,7 +19,7 @@ const plain = "plain"
 
 // far are three hosts behind SSH servers, and the configuration of a cluster on them.
 type far struct {
-	*workspace
+	workspace
 
 	hosts *acctest.Hosts
 	known string // known_hosts
@@ -40,7 +41,7 @@ func newFar(t *testing.T) *far {
 		t.Fatal(err)
 	}
 
-	f.workspace = newWorkspace(t, fmt.Sprintf(`provider "metal3" {
+	f.Workspace = tfrun.New(t, fmt.Sprintf(`provider "metal3" {
   ssh = {
     known_hosts_file = %q
     private_key      = <<-KEY
@@ -65,7 +66,7 @@ func (f *far) own(i int, hostKey, more string) string {
 // config wants a monitor, a manager and an OSD on each host, which is reached as said, or as
 // the provider says.
 func (f *far) config(connections ...string) {
-	f.t.Helper()
+	f.T.Helper()
 
 	var hosts strings.Builder
 
@@ -80,7 +81,7 @@ func (f *far) config(connections ...string) {
 		fmt.Fprintf(&hosts, "    %s = {\n      address = %q\n      %s\n    }\n", h.Name, h.Address, connection)
 	}
 
-	f.write("main.tf", fmt.Sprintf(`resource "metal3_ceph_cluster" "this" {
+	f.Write("main.tf", fmt.Sprintf(`resource "metal3_ceph_cluster" "this" {
   name  = "far"
   hosts = {
 %s  }
@@ -102,15 +103,15 @@ func (f *far) config(connections ...string) {
 
 // untouched wants nothing to be there.
 func (f *far) untouched() {
-	f.t.Helper()
+	f.T.Helper()
 
 	if o := f.state(); o != nil {
-		f.t.Errorf("the state has %+v", o)
+		f.T.Errorf("the state has %+v", o)
 	}
 
 	for _, name := range []string{"h1", "h2", "h3"} {
 		if got := f.hosts.Run(name, "find /var/lib/ceph /var/tmp -mindepth 1; pgrep -l '^ceph-' || :"); got != "" {
-			f.t.Errorf("%s has: %s", name, got)
+			f.T.Errorf("%s has: %s", name, got)
 		}
 	}
 }
@@ -121,16 +122,16 @@ func TestHosts_threeOverSSH(t *testing.T) {
 	t.Parallel()
 
 	f := newFar(t)
-	trace := filepath.Join(f.dir, "trace.log")
-	f.env = append(f.env, "TF_LOG=TRACE", "TF_LOG_PATH="+trace)
+	trace := filepath.Join(f.Dir, "trace.log")
+	f.Env = append(f.Env, "TF_LOG=TRACE", "TF_LOG_PATH="+trace)
 	right := f.hosts.Host(1).HostKey
 
 	said := f.wrong(right)
 
 	f.config(f.own(1, right, ""), fmt.Sprintf("connection = { host = %q, host_key = %q }", f.hosts.Host(2).Address, f.hosts.Host(2).HostKey))
 
-	said += f.must("apply", "-auto-approve")
-	f.empty()
+	said += f.Must("apply", "-auto-approve")
+	f.Empty()
 
 	o := f.state()
 	if o == nil || !o.Attributes.Ready || len(o.Attributes.OSDs) != 3 {
@@ -147,7 +148,7 @@ func TestHosts_threeOverSSH(t *testing.T) {
 		}
 	}
 
-	said += f.must("destroy", "-auto-approve")
+	said += f.Must("destroy", "-auto-approve")
 	f.untouched()
 
 	log, err := os.ReadFile(trace)
@@ -167,7 +168,7 @@ func TestHosts_threeOverSSH(t *testing.T) {
 
 // wrong goes through what may be wrong with one of the hosts, and returns what was said.
 func (f *far) wrong(right string) (said string) {
-	f.t.Helper()
+	f.T.Helper()
 
 	f.hosts.Run("h1", `cd /run/host
 cp /etc/passwd passwd; echo '`+plain+`:x:7101:7101::/:/bin/sh' >>passwd; mount --bind passwd /etc/passwd
@@ -190,8 +191,8 @@ cp /etc/shadow shadow; echo '`+plain+`:*:19000:0:99999:7:::' >>shadow; mount --b
 	} {
 		f.config(c.connections...)
 
-		text := f.fails(append(c.words, "the create did not finish", "Nothing was made.", "Nothing is in the state; apply again when the cause is removed"), "apply", "-auto-approve")
-		f.t.Logf("%s: %s", what, text[max(0, strings.Index(text, "Error: ")):])
+		text := f.Fails(append(c.words, "the create did not finish", "Nothing was made.", "Nothing is in the state; apply again when the cause is removed"), "apply", "-auto-approve")
+		f.T.Logf("%s: %s", what, text[max(0, strings.Index(text, "Error: ")):])
 		f.untouched()
 
 		said += text

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // moment is something that is seen on the host in the middle of a run.
@@ -104,12 +106,14 @@ type killer struct {
 
 // pass cuts a change short at each of its moments.
 func (k *killer) pass(p phase, args ...string) {
-	k.t.Helper()
+	k.T.Helper()
+
+	strikes := tfrun.Strikes()
 
 	for _, m := range p.moments {
 		if m.seen(k.cluster) {
 			k.missed++
-			k.t.Logf("%s: %s already", p.name, m.name)
+			k.T.Logf("%s: %s already", p.name, m.name)
 
 			continue
 		}
@@ -120,8 +124,8 @@ func (k *killer) pass(p phase, args ...string) {
 		var alive map[string]int
 
 		start := time.Now()
-		r := k.start(args...)
-		hit := r.cut(s, func() bool {
+		r := k.Start(args...)
+		hit := r.Cut(s, tfrun.Cut{Look: 3 * time.Millisecond, Ready: func() bool {
 			if !m.seen(k.cluster) {
 				return false
 			}
@@ -129,8 +133,8 @@ func (k *killer) pass(p phase, args ...string) {
 			alive = k.daemons()
 
 			return true
-		})
-		k.t.Logf("%s, %s when %s: hit %t, exit %d after %.1f s", p.name, s.name, m.name, hit, r.code, time.Since(start).Seconds())
+		}})
+		k.T.Logf("%s, %s when %s: hit %t, exit %d after %.1f s", p.name, s.Name, m.name, hit, r.Code, time.Since(start).Seconds())
 		k.after(p, s, r, hit, alive)
 
 		if !hit {
@@ -140,14 +144,14 @@ func (k *killer) pass(p phase, args ...string) {
 }
 
 // after judges what a run has left that was cut short.
-func (k *killer) after(p phase, s strike, r *run, hit bool, alive map[string]int) {
-	k.t.Helper()
+func (k *killer) after(p phase, s tfrun.Strike, r *tfrun.Run, hit bool, alive map[string]int) {
+	k.T.Helper()
 
 	if !hit {
 		k.missed++
 
-		if r.code != 0 {
-			k.t.Fatalf("an undisturbed %s fails:\n%s", p.name, r.out)
+		if r.Code != 0 {
+			k.T.Fatalf("an undisturbed %s fails:\n%s", p.name, r.Out)
 		}
 
 		return
@@ -155,12 +159,12 @@ func (k *killer) after(p phase, s strike, r *run, hit bool, alive map[string]int
 
 	k.struck++
 
-	if s.asks && r.code == 0 {
-		k.t.Errorf("an interrupted %s ends well:\n%s", p.name, r.out)
+	if s.Asks && r.Code == 0 {
+		k.T.Errorf("an interrupted %s ends well:\n%s", p.name, r.Out)
 	}
 
 	if o := k.state(); o != nil && o.Status != "" {
-		k.t.Errorf("after %s the cluster is %s:\n%s", s.name, o.Status, r.out)
+		k.T.Errorf("after %s the cluster is %s:\n%s", s.Name, o.Status, r.Out)
 	}
 
 	if p.name == destroying.name {
@@ -173,18 +177,18 @@ func (k *killer) after(p phase, s strike, r *run, hit bool, alive map[string]int
 	now := k.daemons()
 	for name, pid := range alive {
 		if now[name] != pid {
-			k.t.Errorf("after %s %s is process %d and was %d:\n%s", s.name, name, now[name], pid, r.out)
+			k.T.Errorf("after %s %s is process %d and was %d:\n%s", s.Name, name, now[name], pid, r.Out)
 		}
 	}
 }
 
 // finish reaches the target, at once.
 func (k *killer) finish(args ...string) {
-	k.t.Helper()
+	k.T.Helper()
 
 	start := time.Now()
-	said := k.must(args...)
-	k.t.Logf("%s: reached in %.1f s: %s", args[0], time.Since(start).Seconds(), last(said))
+	said := k.Must(args...)
+	k.T.Logf("%s: reached in %.1f s: %s", args[0], time.Since(start).Seconds(), last(said))
 }
 
 func last(said string) string { return said[max(0, len(said)-60):] }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // TestSecrets_areNowhere has a cluster made, drifted, mended and destroyed with all logs that
@@ -21,14 +23,14 @@ func TestSecrets_areNowhere(t *testing.T) {
 	t.Parallel()
 
 	c := newCluster(t)
-	trace := filepath.Join(c.dir, "trace.log")
-	c.env = append(c.env, "TF_LOG=TRACE", "TF_LOG_PATH="+trace)
+	trace := filepath.Join(c.Dir, "trace.log")
+	c.Env = append(c.Env, "TF_LOG=TRACE", "TF_LOG_PATH="+trace)
 
 	watch := watchProcesses(t)
 
 	c.config(2, confirmed)
 
-	said := c.must("apply", "-auto-approve")
+	said := c.Must("apply", "-auto-approve")
 	c.whole(2)
 
 	secrets := c.secrets()
@@ -43,16 +45,16 @@ func TestSecrets_areNowhere(t *testing.T) {
 		time.Sleep(3 * time.Millisecond)
 	}
 
-	r := c.do("plan", "-detailed-exitcode")
-	if out := flat(r.out.String()); r.code != 2 || !strings.Contains(out, "Warning: Ceph cluster kill") || !strings.Contains(out, "mon.a on") {
-		t.Errorf("the plan ends with %d, and says nothing of the monitor:\n%s", r.code, r.out)
+	r := c.Do("plan", "-detailed-exitcode")
+	if out := tfrun.Flat(r.Out.String()); r.Code != 2 || !strings.Contains(out, "Warning: Ceph cluster kill") || !strings.Contains(out, "mon.a on") {
+		t.Errorf("the plan ends with %d, and says nothing of the monitor:\n%s", r.Code, r.Out)
 	}
 
-	said += r.out.String()
-	said += c.must("apply", "-auto-approve")
+	said += r.Out.String()
+	said += c.Must("apply", "-auto-approve")
 	c.whole(2)
 
-	said += c.must("destroy", "-auto-approve")
+	said += c.Must("destroy", "-auto-approve")
 	c.nothing()
 
 	log, err := os.ReadFile(trace)
@@ -74,11 +76,11 @@ func TestSecrets_areNowhere(t *testing.T) {
 
 // secrets are the keys of the cluster.
 func (c *cluster) secrets() map[string]string {
-	c.t.Helper()
+	c.T.Helper()
 
 	o := c.state()
 	if o == nil {
-		c.t.Fatal("there is no state")
+		c.T.Fatal("there is no state")
 	}
 
 	all := map[string]string{"secret of the monitors": o.Attributes.MonSecret}
@@ -90,14 +92,14 @@ func (c *cluster) secrets() map[string]string {
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 
 		var slot struct {
 			Secret string `json:"secret"`
 		}
 		if err := json.Unmarshal(content, &slot); err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 
 		all["key of the OSD of "+filepath.Base(filepath.Dir(file))] = slot.Secret
@@ -105,12 +107,12 @@ func (c *cluster) secrets() map[string]string {
 
 	for what, secret := range all {
 		if len(secret) != 40 {
-			c.t.Errorf("the %s has %d characters", what, len(secret))
+			c.T.Errorf("the %s has %d characters", what, len(secret))
 		}
 	}
 
 	if len(all) != 4 {
-		c.t.Errorf("there are %d secrets", len(all))
+		c.T.Errorf("there are %d secrets", len(all))
 	}
 
 	return all
@@ -118,7 +120,7 @@ func (c *cluster) secrets() map[string]string {
 
 // notReadable wants no file that anybody may read to hold a secret, and none that anybody may write.
 func (c *cluster) notReadable(secrets map[string]string) {
-	c.t.Helper()
+	c.T.Helper()
 
 	err := filepath.WalkDir(c.base, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -135,7 +137,7 @@ func (c *cluster) notReadable(secrets map[string]string) {
 		}
 
 		if info.Mode().Perm()&0o002 != 0 {
-			c.t.Errorf("anybody may write %s", path)
+			c.T.Errorf("anybody may write %s", path)
 		}
 
 		if !e.Type().IsRegular() || info.Mode().Perm()&0o004 == 0 {
@@ -153,14 +155,14 @@ func (c *cluster) notReadable(secrets map[string]string) {
 		n, _ := file.Read(content)
 		for what, secret := range secrets {
 			if bytes.Contains(content[:n], []byte(secret)) {
-				c.t.Errorf("the %s is in %s, which anybody may read", what, path)
+				c.T.Errorf("the %s is in %s, which anybody may read", what, path)
 			}
 		}
 
 		return nil
 	})
 	if err != nil {
-		c.t.Error(err)
+		c.T.Error(err)
 	}
 }
 

@@ -5,8 +5,11 @@ package cephkill_test
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // TestKill_tainted has a create that does not reach its end in time, which Terraform marks as
@@ -19,10 +22,10 @@ func TestKill_tainted(t *testing.T) {
 	c.late("")
 	before := c.daemons()
 
-	c.must("untaint", this)
+	c.Must("untaint", this)
 
 	c.config(2, "")
-	if said := c.must("apply", "-auto-approve"); !strings.Contains(said, "0 added, 1 changed, 0 destroyed") {
+	if said := c.Must("apply", "-auto-approve"); !strings.Contains(said, "0 added, 1 changed, 0 destroyed") {
 		t.Errorf("it does not go on in place: %s", said)
 	}
 
@@ -37,9 +40,9 @@ func TestKill_tainted(t *testing.T) {
 	// Without the confirmation a replacement costs a restart, and no data.
 	ids := c.uuids()
 	c.ceph("osd", "pool", "create", "kept", "8")
-	c.must("taint", this)
+	c.Must("taint", this)
 
-	said := c.must("apply", "-auto-approve")
+	said := c.Must("apply", "-auto-approve")
 	if !strings.Contains(said, "1 added, 0 changed, 1 destroyed") || !strings.Contains(said, "goes on with this one (fsid "+c.fsid) {
 		t.Errorf("it was not replaced, or not with a word about that: %s", said)
 	}
@@ -52,8 +55,8 @@ func TestKill_tainted(t *testing.T) {
 
 	// What was not ready is destroyed in full where that is confirmed, and another one is made.
 	c.config(2, confirmed)
-	c.must("apply", "-auto-approve")
-	c.must("destroy", "-auto-approve")
+	c.Must("apply", "-auto-approve")
+	c.Must("destroy", "-auto-approve")
 	c.nothing()
 
 	c.fsid = ""
@@ -62,7 +65,7 @@ func TestKill_tainted(t *testing.T) {
 
 	c.config(2, confirmed)
 
-	said = c.must("apply", "-auto-approve")
+	said = c.Must("apply", "-auto-approve")
 	if !strings.Contains(said, "1 added, 0 changed, 1 destroyed") {
 		t.Errorf("it was not replaced: %s", said)
 	}
@@ -74,51 +77,51 @@ func TestKill_tainted(t *testing.T) {
 		t.Errorf("what was to be destroyed is there: %s", was)
 	}
 
-	c.must("destroy", "-auto-approve")
+	c.Must("destroy", "-auto-approve")
 	c.nothing()
 }
 
 // late has a create end with its time while the monitor runs, and nothing else.
 func (c *cluster) late(more string) {
-	c.t.Helper()
+	c.T.Helper()
 
 	const limit = 8 * time.Second
 
 	c.config(2, more+"\n  timeouts      = { create = \"8s\" }")
 
-	r := c.start("apply", "-auto-approve")
-	for c.runs("mon") == 0 && !r.ended() {
+	r := c.Start("apply", "-auto-approve")
+	for c.runs("mon") == 0 && !r.Ended() {
 		time.Sleep(3 * time.Millisecond)
 	}
 
-	r.pause(limit)
-	r.wait()
+	pause(r, limit)
+	r.Wait()
 
-	if r.code != 1 {
-		c.t.Fatalf("the create ends with %d:\n%s", r.code, r.out)
+	if r.Code != 1 {
+		c.T.Fatalf("the create ends with %d:\n%s", r.Code, r.Out)
 	}
 
-	said := flat(r.out.String())
+	said := tfrun.Flat(r.Out.String())
 	for _, word := range []string{"the create did not finish", "The limit of 8s (timeouts.create) was reached", "terraform untaint", "no daemon ran at the last look"} {
 		if !strings.Contains(said, word) {
-			c.t.Errorf("%q is not said in:\n%s", word, r.out)
+			c.T.Errorf("%q is not said in:\n%s", word, r.Out)
 		}
 	}
 
 	c.same()
 
 	if o := c.state(); o == nil || o.Status != "tainted" || o.Attributes.Ready {
-		c.t.Fatalf("the state has %+v", o)
+		c.T.Fatalf("the state has %+v", o)
 	}
 
 	if now := c.daemons(); len(now) != 1 || now["mon.a"] == 0 {
-		c.t.Errorf("running: %v", now)
+		c.T.Errorf("running: %v", now)
 	}
 }
 
 // uuids are the OSDs of the cluster.
 func (c *cluster) uuids() string {
-	c.t.Helper()
+	c.T.Helper()
 
 	var all []string
 
@@ -129,4 +132,18 @@ func (c *cluster) uuids() string {
 	}
 
 	return strings.Join(all, " ")
+}
+
+// pause stops the provider for a while: its time goes on.
+func pause(r *tfrun.Run, d time.Duration) {
+	pids := r.Providers()
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGSTOP)
+	}
+
+	time.Sleep(d)
+
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
 }

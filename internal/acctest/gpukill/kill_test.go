@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
 )
@@ -87,7 +88,7 @@ type killed struct {
 
 // config wants so many devices on each machine.
 func (w *workspace) config(sizes []int, more string) {
-	w.t.Helper()
+	w.T.Helper()
 
 	main := ""
 	for i, size := range sizes {
@@ -95,12 +96,12 @@ func (w *workspace) config(sizes []int, more string) {
 			i, kind, size, machine.ID(i), machine.Name(i), more)
 	}
 
-	w.write("main.tf", main)
+	w.Write("main.tf", main)
 }
 
 // cut cuts one phase short and then reaches its target.
-func (k *killed) cut(p phase, m moment, s strike) {
-	k.t.Helper()
+func (k *killed) cut(p phase, m moment, s tfrun.Strike) {
+	k.T.Helper()
 
 	verb := "apply"
 	if p.name == "destroy" {
@@ -113,8 +114,8 @@ func (k *killed) cut(p phase, m moment, s strike) {
 	needed := difference(k.far.on(), p.sizes)
 	start := time.Now()
 
-	r := k.start(verb, "-auto-approve", k.at)
-	hit := r.cut(s, func() bool { return k.far.effects(p.effect) >= begun+m.changes }, m.later)
+	r := k.Start(verb, "-auto-approve", k.at)
+	hit := r.Cut(s, tfrun.Cut{Ready: func() bool { return k.far.effects(p.effect) >= begun+m.changes }, Look: look, Later: m.later})
 
 	if hit {
 		k.struck.Add(1)
@@ -122,61 +123,61 @@ func (k *killed) cut(p phase, m moment, s strike) {
 		k.missed.Add(1)
 	}
 
-	k.t.Logf("%s, %s %s: hit %t, exit %d after %.1f s, %d of %d orders given", p.name, s.name, m, hit, r.code, time.Since(start).Seconds(),
+	k.T.Logf("%s, %s %s: hit %t, exit %d after %.1f s, %d of %d orders given", p.name, s.Name, m, hit, r.Code, time.Since(start).Seconds(),
 		k.far.effects(p.effect)-begun, needed)
 
-	if hit && s.asks && r.code == 0 {
-		k.t.Errorf("an interrupted %s ends well:\n%s", verb, r.out)
+	if hit && s.Asks && r.Code == 0 {
+		k.T.Errorf("an interrupted %s ends well:\n%s", verb, r.Out)
 	}
 
-	if !hit && r.code != 0 {
-		k.t.Errorf("an undisturbed %s fails:\n%s", verb, r.out)
+	if !hit && r.Code != 0 {
+		k.T.Errorf("an undisturbed %s fails:\n%s", verb, r.Out)
 	}
 
 	for name, o := range k.state() {
 		if o.Status != "" {
-			k.t.Errorf("after %s the resource of %s is %s:\n%s", s.name, name, o.Status, r.out)
+			k.T.Errorf("after %s the resource of %s is %s:\n%s", s.Name, name, o.Status, r.Out)
 		}
 	}
 
 	start = time.Now()
 	tries := k.retry(verb, k.at)
-	k.t.Logf("%s: reached with %d more in %.1f s", p.name, tries, time.Since(start).Seconds())
+	k.T.Logf("%s: reached with %d more in %.1f s", p.name, tries, time.Since(start).Seconds())
 	k.is(p.sizes[:])
 
 	if got := k.far.effects(p.effect) - begun; got != needed {
-		k.t.Errorf("%s took %d orders, %d were needed", p.name, got, needed)
+		k.T.Errorf("%s took %d orders, %d were needed", p.name, got, needed)
 	}
 
 	if verb == "apply" {
-		k.empty()
+		k.Empty()
 	}
 }
 
 // retry runs a command until it ends well, three times at most.
 func (w *workspace) retry(verb, at string) int {
-	w.t.Helper()
+	w.T.Helper()
 
 	const most = 3
 
-	var r *run
+	var r *tfrun.Run
 
 	for try := range most {
-		if r = w.do(verb, "-auto-approve", at); r.code == 0 {
+		if r = w.Do(verb, "-auto-approve", at); r.Code == 0 {
 			return try + 1
 		}
 
-		w.t.Logf("terraform %s, try %d: exit %d\n%s", verb, try+1, r.code, r.out)
+		w.T.Logf("terraform %s, try %d: exit %d\n%s", verb, try+1, r.Code, r.Out)
 	}
 
-	w.t.Fatalf("terraform %s does not end well", verb)
+	w.T.Fatalf("terraform %s does not end well", verb)
 
 	return most
 }
 
 // is wants so many devices on each machine, all of them and no other in the state.
 func (w *workspace) is(sizes []int) {
-	w.t.Helper()
+	w.T.Helper()
 
 	state, there := w.state(), w.far.on()
 
@@ -185,11 +186,11 @@ func (w *workspace) is(sizes []int) {
 		o, known := state[name]
 
 		if len(there[name]) != size || !slices.Equal(o.ids(), there[name]) || known && o.Attributes.Size != size {
-			w.t.Errorf("%s has %v, the state %v and size %d; wanted are %d", name, there[name], o.ids(), o.Attributes.Size, size)
+			w.T.Errorf("%s has %v, the state %v and size %d; wanted are %d", name, there[name], o.ids(), o.Attributes.Size, size)
 		}
 
 		if known && !o.online() {
-			w.t.Errorf("%s is %+v", name, o)
+			w.T.Errorf("%s is %+v", name, o)
 		}
 
 		delete(there, name)
@@ -197,11 +198,11 @@ func (w *workspace) is(sizes []int) {
 	}
 
 	if len(there) > 0 || len(state) > 0 {
-		w.t.Errorf("and there are %v, in the state %v", there, slices.Collect(maps.Keys(state)))
+		w.T.Errorf("and there are %v, in the state %v", there, slices.Collect(maps.Keys(state)))
 	}
 
 	if overlaps, err := w.far.Overlaps(); err != nil || len(overlaps) > 0 {
-		w.t.Errorf("orders came while others were carried out: %v %v", overlaps, err)
+		w.T.Errorf("orders came while others were carried out: %v %v", overlaps, err)
 	}
 }
 
@@ -221,13 +222,13 @@ func TestKill_withoutAJournal(t *testing.T) {
 	long(t)
 
 	w := newWorkspace(t, newFar(t, time.Second), "fti_fm")
-	w.block("fti_fm", "off")
+	w.Block(w.far.block("fti_fm", "off"))
 	w.config([]int{2, 2}, "")
 
 	// One device stands on each machine, the second is on its way to one of them.
-	r := w.start("apply", "-auto-approve")
-	if !r.cut(strikes[0], func() bool { return w.far.effects(hardware.KindAttach) >= 3 }, 0) {
-		t.Fatalf("the apply was not cut short: exit %d\n%s", r.code, r.out)
+	r := w.Start("apply", "-auto-approve")
+	if !r.Cut(strikes[0], tfrun.Cut{Ready: func() bool { return w.far.effects(hardware.KindAttach) >= 3 }, Look: look}) {
+		t.Fatalf("the apply was not cut short: exit %d\n%s", r.Code, r.Out)
 	}
 
 	if state := w.state(); len(state) > 0 {
@@ -235,7 +236,7 @@ func TestKill_withoutAJournal(t *testing.T) {
 	}
 
 	before := w.far.effects(hardware.KindAttach)
-	said := w.fails([]string{
+	said := w.Fails([]string{
 		"that this resource does not know", "Nothing was attached.", "terraform import ADDRESS", `existing_devices = "adopt"`, `existing_devices = "ignore"`,
 	}, "apply", "-auto-approve")
 
@@ -246,13 +247,13 @@ func TestKill_withoutAJournal(t *testing.T) {
 	w.config([]int{2, 2}, "  existing_devices = \"adopt\"\n")
 	w.apply()
 	w.is([]int{2, 2})
-	w.empty()
+	w.Empty()
 
 	if got := w.far.effects(hardware.KindAttach); got != 4 {
 		t.Errorf("%d devices were attached for 4", got)
 	}
 
-	w.must("destroy", "-auto-approve")
+	w.Must("destroy", "-auto-approve")
 	w.is([]int{0, 0})
 
 	if left := w.open(); len(left) > 0 {

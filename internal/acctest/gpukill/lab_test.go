@@ -4,17 +4,16 @@
 package gpukill_test
 
 import (
-	"bytes"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
@@ -42,7 +41,7 @@ func newFar(t *testing.T, pause time.Duration) *far {
 	t.Helper()
 
 	dir := t.TempDir()
-	said := &output{}
+	said := &tfrun.Output{}
 
 	cmd := exec.Command(labBinary(t), "-listen", "127.0.0.1:0", "-fabric", "127.0.0.1:0", "-dir", dir, //nolint:noctx // the test ends it
 		"-n", fmt.Sprint(machines), "-first", "0", "-gpus", fmt.Sprintf("%s=%d", kind, devices),
@@ -112,24 +111,4 @@ func (f *far) on() map[string][]string {
 	}
 
 	return out
-}
-
-// output is written by a program and read by a test.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	return o.b.String()
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
 )
@@ -37,7 +38,7 @@ func TestSSHD_aWholeLife(t *testing.T) {
 	}
 
 	w.shown(h, 2)
-	w.empty()
+	w.Empty()
 
 	if got := h.deviceFiles(root); got != "nvidia0 nvidia1" {
 		t.Errorf("device files %q", got)
@@ -68,18 +69,18 @@ func TestSSHD_aWholeLife(t *testing.T) {
 
 	// And is not taken away by force.
 	w.train(h, 0, "")
-	w.fails([]string{"in use", "python3", oldest.DeviceID, "force_detach"}, "apply", "-auto-approve")
+	w.Fails([]string{"in use", "python3", oldest.DeviceID, "force_detach"}, "apply", "-auto-approve")
 	w.shown(h, 1)
 
 	// Nor is one that a process merely holds, whatever nvidia-smi says.
 	h.put("apps", "")
 
 	release := h.hold(root, "/dev/nvidia"+h.get("gpu/"+oldest.BusID+"/minor"))
-	said = w.fails([]string{"in use", "sleep", "force_detach"}, "destroy", "-auto-approve")
+	said = w.Fails([]string{"in use", "sleep", "force_detach"}, "destroy", "-auto-approve")
 	w.untouched(h, oldest.BusID, said)
 	release()
 
-	w.must("destroy", "-auto-approve")
+	w.Must("destroy", "-auto-approve")
 	w.shown(h, 0)
 
 	if got := h.deviceFiles(root); got != "" {
@@ -89,40 +90,40 @@ func TestSSHD_aWholeLife(t *testing.T) {
 
 // shown wants so many devices on the host, all of them in the state, with the host's ids.
 func (w *workspace) shown(h *host, want int) {
-	w.t.Helper()
+	w.T.Helper()
 
 	all, err := w.far.On(gpuHost)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 
 	state := w.state()[gpuHost].Attributes.Devices
 	if len(all) != want || len(state) != want || len(h.bus()) != want {
-		w.t.Errorf("the fabric has %d, the state %d, the kernel %d devices; wanted are %d", len(all), len(state), len(h.bus()), want)
+		w.T.Errorf("the fabric has %d, the state %d, the kernel %d devices; wanted are %d", len(all), len(state), len(h.bus()), want)
 	}
 
 	for _, d := range state {
 		if !slices.ContainsFunc(all, func(o hardware.Device) bool { return o.ID == d.ID && o.Serial == d.DeviceID && o.Slot == d.BusID }) || d.State != "Online" {
-			w.t.Errorf("%+v is not what the host has", d)
+			w.T.Errorf("%+v is not what the host has", d)
 		}
 
 		if h.has("gpu/" + d.BusID + "/draining") {
-			w.t.Errorf("%s drains", d.DeviceID)
+			w.T.Errorf("%s drains", d.DeviceID)
 		}
 	}
 }
 
 // untouched wants a GPU whose release was refused to be as it was.
 func (w *workspace) untouched(h *host, bus, said string) {
-	w.t.Helper()
+	w.T.Helper()
 	w.shown(h, 1)
 
 	if !h.has("gpu/"+bus+"/persistence") || !h.has("persistenced") {
-		w.t.Errorf("persistence mode or the service is off: %s", said)
+		w.T.Errorf("persistence mode or the service is off: %s", said)
 	}
 
 	if n := w.far.effects(hardware.KindDetach); n != 2 {
-		w.t.Errorf("the fabric was told to take %d devices", n)
+		w.T.Errorf("the fabric was told to take %d devices", n)
 	}
 }
 
@@ -196,7 +197,7 @@ func TestSSHD_hostsThatGetNothing(t *testing.T) {
 			w := newWorkspace(t, f, "fti_fm")
 			w.train(h, 1, c.node)
 
-			said := w.fails(append(c.words, `step "check the driver on" failed on `+gpuHost, "Nothing was attached.",
+			said := w.Fails(append(c.words, `step "check the driver on" failed on `+gpuHost, "Nothing was attached.",
 				"nothing is in the state; apply again when the cause is removed"), "apply", "-auto-approve")
 
 			if strings.Contains(said, "PRIVATE KEY") {
@@ -229,13 +230,13 @@ func TestSSHD_cutShort(t *testing.T) {
 	h.shows(false)
 	w.train(h, 2, "")
 
-	r := w.start("apply", "-auto-approve")
-	if !r.cut(strikes[0], func() bool {
+	r := w.Start("apply", "-auto-approve")
+	if !r.Cut(strikes[0], tfrun.Cut{Look: look, Later: 500 * time.Millisecond, Ready: func() bool {
 		all, err := f.On(gpuHost)
 
 		return err == nil && len(all) == 1 && all[0].Present()
-	}, 500*time.Millisecond) {
-		t.Fatalf("the apply was not cut short: %s", r.out)
+	}}) {
+		t.Fatalf("the apply was not cut short: %s", r.Out)
 	}
 
 	h.shows(true)
@@ -245,7 +246,7 @@ func TestSSHD_cutShort(t *testing.T) {
 	}
 
 	w.shown(h, 2)
-	w.empty()
+	w.Empty()
 
 	if n := f.effects(hardware.KindAttach); n != 2 {
 		t.Errorf("%d devices were attached for 2", n)
@@ -255,9 +256,9 @@ func TestSSHD_cutShort(t *testing.T) {
 	h.put("hang", "")
 	w.train(h, 1, "")
 
-	r = w.start("apply", "-auto-approve")
-	if !r.cut(strikes[0], func() bool { return strings.Contains(h.get("calls"), " -r") }, 300*time.Millisecond) {
-		t.Fatalf("the apply was not cut short: %s", r.out)
+	r = w.Start("apply", "-auto-approve")
+	if !r.Cut(strikes[0], tfrun.Cut{Ready: func() bool { return strings.Contains(h.get("calls"), " -r") }, Look: look, Later: 300 * time.Millisecond}) {
+		t.Fatalf("the apply was not cut short: %s", r.Out)
 	}
 
 	if n := f.effects(hardware.KindDetach); n != 0 {
@@ -267,14 +268,14 @@ func TestSSHD_cutShort(t *testing.T) {
 	h.rm("hang")
 	w.apply()
 	w.shown(h, 1)
-	w.empty()
+	w.Empty()
 
 	// A host that merely does not answer keeps its device.
 	h.stop()
-	w.fails([]string{"cannot be reached", "skip_drain"}, "destroy", "-auto-approve")
+	w.Fails([]string{"cannot be reached", "skip_drain"}, "destroy", "-auto-approve")
 	h.start()
 	w.shown(h, 1)
 
-	w.must("destroy", "-auto-approve")
+	w.Must("destroy", "-auto-approve")
 	w.shown(h, 0)
 }

@@ -103,20 +103,3 @@ var labBinary = once(func(t *testing.T) string {
 
 	return bin
 })
-
-// terraform is the command to run.
-func terraform(t *testing.T) string {
-	t.Helper()
-
-	name := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if name == "" {
-		name = "terraform"
-	}
-
-	cli, err := exec.LookPath(name)
-	if err != nil {
-		acctest.Missing(t, err.Error())
-	}
-
-	return cli
-}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/machine"
 )
@@ -40,7 +41,7 @@ type host struct {
 	key     string // file of the private key, taken for all users
 	hostKey string // public
 	cmd     *exec.Cmd
-	log     *output
+	log     *tfrun.Output
 }
 
 // namespace makes the host: $1 is its folder.
@@ -73,7 +74,7 @@ func newHost(t *testing.T, f *far) *host {
 		acctest.Missing(t, "root who may make a mount namespace")
 	}
 
-	h := &host{dir: t.TempDir(), port: freePort(t), log: &output{}}
+	h := &host{dir: t.TempDir(), port: freePort(t), log: &tfrun.Output{}}
 	h.kernel = boot(t, f, h.dir)
 
 	private, public := newKey(t)
@@ -238,13 +239,13 @@ func (h *host) deviceFiles(c remote.Host) string {
 
 // train wants devices on the host. The connection is the default one where node is empty.
 func (w *workspace) train(h *host, size int, node string) {
-	w.t.Helper()
+	w.T.Helper()
 
 	if node == "" {
 		node = fmt.Sprintf("user = %q, sudo = true, port = %d, private_key_file = %q, host_key = %q", sudoer, h.port, h.key, h.hostKey)
 	}
 
-	w.write("main.tf", fmt.Sprintf(`resource "metal3_composable_gpu" "train" {
+	w.Write("main.tf", fmt.Sprintf(`resource "metal3_composable_gpu" "train" {
   model = %q
   size  = %d
   hosts = [{ machine_id = %q, name = %q, node = { host = "127.0.0.1", %s } }]

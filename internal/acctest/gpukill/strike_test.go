@@ -5,36 +5,10 @@ package gpukill_test
 
 import (
 	"fmt"
-	"syscall"
 	"time"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
-
-// strike is a way in which a run is cut short.
-type strike struct {
-	name string
-	do   func(r *run)
-	// asks: Terraform is asked to stop, so that it can write what it knows.
-	asks bool
-}
-
-var strikes = []strike{
-	{"kill -9 of the provider", func(r *run) { r.killProviders() }, false},
-	{"SIGINT to the process group", func(r *run) { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGINT) }, true},
-	{"kill -9 of both", func(r *run) { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }, false},
-	{"SIGTERM to the process group", func(r *run) { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGTERM) }, true},
-	{"kill -9 of Terraform", func(r *run) { _ = r.cmd.Process.Kill() }, false},
-}
-
-// providers are the pids of the provider processes in the run's group.
-func (r *run) providers() []int { return acctest.Providers(r.cmd.Process.Pid) }
-
-func (r *run) killProviders() {
-	for _, pid := range r.providers() {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-}
 
 // moment is when to strike: so long after the fabric has begun so many changes.
 type moment struct {
@@ -44,33 +18,8 @@ type moment struct {
 
 func (m moment) String() string { return fmt.Sprintf("%s after change %d", m.later, m.changes) }
 
-// cut strikes a run as soon as ready is true, and a little later, and waits until nothing of
-// it is left. It reports whether the run was still under way then.
-func (r *run) cut(s strike, ready func() bool, later time.Duration) bool {
-	r.t.Helper()
+// look is how often the fabric is asked whether the moment has come.
+const look = 20 * time.Millisecond
 
-	for !ready() && !r.ended() {
-		time.Sleep(20 * time.Millisecond)
-	}
-
-	time.Sleep(later)
-
-	hit := !r.ended()
-	if hit {
-		s.do(r)
-	}
-
-	r.wait()
-
-	// Who has lost its Terraform ends by itself, and soon.
-	for end := time.Now().Add(20 * time.Second); len(r.providers()) > 0; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			r.t.Errorf("after %s a provider stays: %v", s.name, r.providers())
-			r.killProviders()
-
-			break
-		}
-	}
-
-	return hit
-}
+// strikes are the ways in which runs are cut short.
+var strikes = tfrun.Strikes()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // untaint is what the message of a failed create advises; it checks that it does.
@@ -197,14 +199,14 @@ func TestReal_cleaningFailsAndRecovers(t *testing.T) {
 	l.with(t, func(h *host) { h.image = raw(url, sum) })
 
 	r := l.start(t, "apply", "-auto-approve")
-	if !l.far.watch().until(full(l.host.name), r.done, verbLimit, func(n node) bool { return n.text("fault") == "clean failure" }) {
-		t.Fatalf("the cleaning did not fail:\n%s", r.wait(t).out)
+	if !l.far.watch().until(full(l.host.name), r.Done, verbLimit, func(n node) bool { return n.text("fault") == "clean failure" }) {
+		t.Fatalf("the cleaning did not fail:\n%s", r.Wait().Out)
 	}
 
 	l.host.machine.Faults(t, map[string]any{})
 
-	if r.wait(t); r.code != 0 {
-		t.Fatalf("apply: %d\n%s", r.code, r.out)
+	if r.Wait(); r.Code != 0 {
+		t.Fatalf("apply: %d\n%s", r.Code, r.Out)
 	}
 
 	n := l.is(t, "active")
@@ -226,7 +228,7 @@ func TestReal_maintenanceByHand(t *testing.T) {
 	l.far.ask(t, http.MethodPut, "/nodes/"+id+"/maintenance", map[string]any{"reason": "Fan is changed"})
 
 	said := l.empty(t)
-	if !strings.Contains(flat(said), "Fan is changed") {
+	if !strings.Contains(tfrun.Flat(said), "Fan is changed") {
 		t.Errorf("the plan does not warn:\n%s", said)
 	}
 
@@ -242,7 +244,7 @@ func TestReal_maintenanceByHand(t *testing.T) {
 	l.with(t, func(h *host) { h.image = raw(url, sum) })
 
 	said = l.apply(t)
-	if !strings.Contains(flat(said), "was in maintenance") {
+	if !strings.Contains(tfrun.Flat(said), "was in maintenance") {
 		t.Errorf("the end of the maintenance is not told:\n%s", said)
 	}
 
@@ -292,13 +294,13 @@ func TestReal_deafBMC(t *testing.T) {
 
 	// And for some seconds in the middle of a deployment.
 	r := l.start(t, "apply", "-auto-approve")
-	l.far.watch().until(full(l.host.name), r.done, verbLimit, at("wait call-back"))
+	l.far.watch().until(full(l.host.name), r.Done, verbLimit, at("wait call-back"))
 	l.host.machine.Faults(t, map[string]any{"unreachable": true})
 	time.Sleep(4 * time.Second)
 	l.host.machine.Faults(t, map[string]any{})
 
-	if r.wait(t); r.code != 0 {
-		t.Fatalf("apply: %d\n%s", r.code, r.out)
+	if r.Wait(); r.Code != 0 {
+		t.Fatalf("apply: %d\n%s", r.Code, r.Out)
 	}
 
 	l.heals(t, id)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // A poll may not see a state that passes at once: a moment then names those
@@ -83,9 +84,9 @@ func TestKill_createUpdateDelete(t *testing.T) {
 
 	for i := range lives {
 		create, update, remove := creates[i%len(creates)], redeploys[i%len(redeploys)], deletes[(i+2)%len(deletes)]
-		how := [3]strike{strikes[(i+i/5)%len(strikes)], strikes[(i+2)%len(strikes)], strikes[(i/2+1)%len(strikes)]}
+		how := [3]tfrun.Strike{strikes[(i+i/5)%len(strikes)], strikes[(i+2)%len(strikes)], strikes[(i/2+1)%len(strikes)]}
 
-		t.Run(fmt.Sprintf("host %02d: %s at %s", i, how[0].name, create.name), func(t *testing.T) {
+		t.Run(fmt.Sprintf("host %02d: %s at %s", i, how[0].Name, create.name), func(t *testing.T) {
 			t.Parallel()
 
 			k := killed{life: newLife(t, ironics[i/2%2], func(h *host) {
@@ -114,7 +115,7 @@ type killed struct {
 }
 
 // cut runs a command into a strike.
-func (k *killed) cut(t *testing.T, m moment, s strike, args ...string) (r *run, hit bool) {
+func (k *killed) cut(t *testing.T, m moment, s tfrun.Strike, args ...string) (r *tfrun.Run, hit bool) {
 	t.Helper()
 
 	r = k.start(t, args...)
@@ -126,7 +127,7 @@ func (k *killed) cut(t *testing.T, m moment, s strike, args ...string) (r *run, 
 		k.missed.Add(1)
 	}
 
-	t.Logf("terraform %s, %s at %q: hit %t, exit %d, state %s", args[0], s.name, m.name, hit, r.code, k.known(t))
+	t.Logf("terraform %s, %s at %q: hit %t, exit %d, state %s", args[0], s.Name, m.name, hit, r.Code, k.known(t))
 
 	return r, hit
 }
@@ -166,7 +167,7 @@ func (k *killed) settle(t *testing.T, id string) {
 }
 
 // creates cuts a create short and goes on.
-func (k *killed) creates(t *testing.T, m moment, s strike) {
+func (k *killed) creates(t *testing.T, m moment, s tfrun.Strike) {
 	t.Helper()
 
 	r, hit := k.cut(t, m, s, "apply", "-auto-approve")
@@ -178,13 +179,13 @@ func (k *killed) creates(t *testing.T, m moment, s strike) {
 
 	in, known := k.state(t)[k.host.name]
 
-	if hit && s.asks {
-		if r.code == 0 {
-			t.Errorf("an interrupted apply ends well:\n%s", r.out)
+	if hit && s.Asks {
+		if r.Code == 0 {
+			t.Errorf("an interrupted apply ends well:\n%s", r.Out)
 		}
 
 		if !known || in.Status != "" || in.Attributes["id"] != id {
-			t.Errorf("after %s the state has %s, Ironic %s:\n%s", s.name, k.known(t), id, r.out)
+			t.Errorf("after %s the state has %s, Ironic %s:\n%s", s.Name, k.known(t), id, r.Out)
 		}
 	}
 
@@ -200,7 +201,7 @@ func (k *killed) creates(t *testing.T, m moment, s strike) {
 }
 
 // redeploys cuts a new deployment short.
-func (k *killed) redeploys(t *testing.T, m moment, s strike) {
+func (k *killed) redeploys(t *testing.T, m moment, s tfrun.Strike) {
 	t.Helper()
 
 	url, sum := k.far.Image(t, "kill-2.raw")
@@ -216,7 +217,7 @@ func (k *killed) redeploys(t *testing.T, m moment, s strike) {
 }
 
 // settings cuts a change of settings and power short, and puts them back.
-func (k *killed) settings(t *testing.T, m moment, s strike) {
+func (k *killed) settings(t *testing.T, m moment, s tfrun.Strike) {
 	t.Helper()
 
 	id, extra := k.node(t).text("uuid"), k.host.extra
@@ -234,29 +235,29 @@ func (k *killed) settings(t *testing.T, m moment, s strike) {
 }
 
 // interrupted cuts an update short: never tainted, never lost.
-func (k *killed) interrupted(t *testing.T, m moment, s strike) {
+func (k *killed) interrupted(t *testing.T, m moment, s tfrun.Strike) {
 	t.Helper()
 
 	r, hit := k.cut(t, m, s, "apply", "-auto-approve")
 	in, known := k.state(t)[k.host.name]
 
 	if !known || in.Status != "" {
-		t.Errorf("after %s in an update the state has %s:\n%s", s.name, k.known(t), r.out)
+		t.Errorf("after %s in an update the state has %s:\n%s", s.Name, k.known(t), r.Out)
 	}
 
-	if hit && s.asks && r.code == 0 {
-		t.Errorf("an interrupted update ends well:\n%s", r.out)
+	if hit && s.Asks && r.Code == 0 {
+		t.Errorf("an interrupted update ends well:\n%s", r.Out)
 	}
 }
 
 // deletes cuts a destroy short, and destroys.
-func (k *killed) deletes(t *testing.T, m moment, s strike) {
+func (k *killed) deletes(t *testing.T, m moment, s tfrun.Strike) {
 	t.Helper()
 
 	r, _ := k.cut(t, m, s, "destroy", "-auto-approve")
 
 	if _, known := k.state(t)[k.host.name]; !known && k.node(t) != nil {
-		t.Errorf("after %s the state has lost a host that is still there:\n%s", s.name, r.out)
+		t.Errorf("after %s the state has lost a host that is still there:\n%s", s.Name, r.Out)
 	}
 
 	k.gone(t)

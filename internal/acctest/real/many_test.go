@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // many are hosts of one configuration, whose machines differ in how slow
@@ -115,17 +116,17 @@ func TestKill_manyHostsOfOneConfiguration(t *testing.T) {
 	f := newMany(t, r, r, "many", 8)
 	first := full(f.hosts[0].name)
 
-	cut := func(signal syscall.Signal, group bool, at func(node) bool, args ...string) *run {
+	cut := func(signal syscall.Signal, group bool, at func(node) bool, args ...string) *tfrun.Run {
 		run := f.start(t, args...)
-		f.far.watch().until(first, run.done, verbLimit, at)
+		f.far.watch().until(first, run.Done, verbLimit, at)
 
-		pid := run.cmd.Process.Pid
+		pid := run.Cmd.Process.Pid
 		if group {
 			pid = -pid
 		}
 
 		_ = syscall.Kill(pid, signal)
-		run.wait(t)
+		run.Wait()
 		t.Logf("%v: %s: %s", args, signal, f.phases(t))
 
 		return run
@@ -135,7 +136,7 @@ func TestKill_manyHostsOfOneConfiguration(t *testing.T) {
 	cut(syscall.SIGKILL, false, at("inspect wait"), "apply", "-auto-approve")
 
 	if said := cut(syscall.SIGINT, true, at("wait call-back"), "apply", "-auto-approve"); len(f.state(t)) != len(f.hosts) {
-		t.Errorf("after the interrupt the state has %d hosts of %d:\n%s", len(f.state(t)), len(f.hosts), said.out)
+		t.Errorf("after the interrupt the state has %d hosts of %d:\n%s", len(f.state(t)), len(f.hosts), said.Out)
 	}
 
 	for name, in := range f.state(t) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // TestReal_oldestIronic has the same life as far as its API goes, and clear
@@ -30,7 +31,7 @@ func TestReal_oldestIronic(t *testing.T) {
 	// Inspection by the agent came with 1.84: what is done instead is told.
 	l.with(t, func(h *host) { h.extra = mac })
 
-	if said := flat(l.apply(t)); !strings.Contains(said, "1.84") || !strings.Contains(said, "1.82") {
+	if said := tfrun.Flat(l.apply(t)); !strings.Contains(said, "1.84") || !strings.Contains(said, "1.82") {
 		t.Errorf("what is beyond the API is not said:\n%s", said)
 	}
 

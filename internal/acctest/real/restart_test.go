@@ -125,8 +125,8 @@ func TestReal_ironicIsKilledAndRestarted(t *testing.T) {
 	// outage kills Ironic during a command and starts it again some seconds later.
 	outage := func(when func(node) bool, args ...string) {
 		run := f.start(t, args...)
-		if !f.far.watch().until(first, run.done, verbLimit, when) {
-			t.Fatalf("the moment did not come:\n%s", run.wait(t).out)
+		if !f.far.watch().until(first, run.Done, verbLimit, when) {
+			t.Fatalf("the moment did not come:\n%s", run.Wait().Out)
 		}
 
 		t.Logf("%v: killed at %s", args, f.phases(t))
@@ -134,8 +134,8 @@ func TestReal_ironicIsKilledAndRestarted(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		o.script(t, "ironic-up.sh", o.dir)
 
-		if run.wait(t); run.code != 0 {
-			t.Errorf("%v: exit %d\n%s", args, run.code, run.out)
+		if run.Wait(); run.Code != 0 {
+			t.Errorf("%v: exit %d\n%s", args, run.Code, run.Out)
 		}
 	}
 

@@ -6,64 +6,31 @@ package real_test
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
-// strike is a way in which a run is cut short.
-type strike struct {
-	name string
-	do   func(r *run)
-	// asks: Terraform is asked to stop, so that it can write what it knows.
-	asks bool
-}
-
-var strikes = []strike{
-	{"kill -9 of the provider", func(r *run) { r.killProviders() }, false},
-	{"kill -9 of Terraform", func(r *run) { _ = r.cmd.Process.Kill() }, false},
-	{"SIGINT to the process group", func(r *run) { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGINT) }, true},
-	{"kill -9 of both", func(r *run) { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }, false},
-	{"SIGTERM to the process group", func(r *run) { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGTERM) }, true},
-}
-
-// providers are the pids of the provider processes in the run's group.
-func (r *run) providers() []int { return acctest.Providers(r.cmd.Process.Pid) }
-
-func (r *run) killProviders() {
-	for _, pid := range r.providers() {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-}
+// strikes are the ways in which runs are cut short.
+var strikes = tfrun.Strikes()
 
 // cut strikes a run as soon as the moment comes and waits until nothing of it
 // is left. It reports whether the run was still under way then.
-func (l *life) cut(t *testing.T, r *run, m moment, s strike) bool {
+func (l *life) cut(t *testing.T, r *tfrun.Run, m moment, s tfrun.Strike) bool {
 	t.Helper()
 
-	hit := l.far.watch().until(full(l.host.name), r.done, verbLimit, m.ok())
+	hit := l.far.watch().until(full(l.host.name), r.Done, verbLimit, m.ok())
 	if hit && m.later > 0 {
 		time.Sleep(m.later)
 	}
 
-	hit = hit && !r.ended()
+	hit = hit && !r.Ended()
 	if hit {
-		s.do(r)
+		s.Do(r)
 	}
 
-	r.wait(t)
-
-	// Who has lost its Terraform ends by itself, and soon.
-	for end := time.Now().Add(20 * time.Second); len(r.providers()) > 0; time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Errorf("after %s a provider stays: %v", s.name, r.providers())
-			r.killProviders()
-
-			break
-		}
-	}
+	r.Alone(s)
 
 	return hit
 }

@@ -4,7 +4,6 @@
 package real_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,11 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 )
 
 // verbLimit is how long one Terraform command may take before a test fails
@@ -131,87 +130,20 @@ func (w *workspace) write(t *testing.T, name, content string) {
 	}
 }
 
-// run is one Terraform command that was started.
-type run struct {
-	cmd  *exec.Cmd
-	out  *output
-	done chan struct{}
-	code int
-}
-
-// output is written by a command and read by a test.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	return o.b.String()
-}
-
-// start begins a command in a process group of its own, as a shell does, so
-// that a signal to the group is what Ctrl-C is.
-func (w *workspace) start(t *testing.T, args ...string) *run {
+// start begins a command.
+func (w *workspace) start(t *testing.T, args ...string) *tfrun.Run {
 	t.Helper()
 
-	r := &run{out: &output{}, done: make(chan struct{}), cmd: exec.Command(w.cli, append(args, "-no-color")...)} //nolint:noctx // the test ends it
-	r.cmd.Dir, r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = w.dir, w.env, r.out, r.out
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in := tfrun.Workspace{T: t, Dir: w.dir, CLI: w.cli, Env: w.env, Limit: verbLimit}
 
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-
-	go func() {
-		_ = r.cmd.Wait()
-		r.code = r.cmd.ProcessState.ExitCode()
-		close(r.done)
-	}()
-
-	t.Cleanup(func() { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) })
-
-	return r
-}
-
-// wait returns when the command has ended, and fails the test when it does not.
-func (r *run) wait(t *testing.T) *run {
-	t.Helper()
-
-	select {
-	case <-r.done:
-	case <-time.After(verbLimit):
-		_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
-		t.Fatalf("%v did not end in %s:\n%s", r.cmd.Args[1:], verbLimit, r.out)
-	}
-
-	return r
-}
-
-// ended reports whether the command has ended.
-func (r *run) ended() bool {
-	select {
-	case <-r.done:
-		return true
-	default:
-		return false
-	}
+	return in.Start(args...)
 }
 
 // do runs a command to its end, whatever that is.
-func (w *workspace) do(t *testing.T, args ...string) *run {
+func (w *workspace) do(t *testing.T, args ...string) *tfrun.Run {
 	t.Helper()
 
-	return w.start(t, args...).wait(t)
+	return w.start(t, args...).Wait()
 }
 
 // must runs a command that has to end well.
@@ -219,11 +151,11 @@ func (w *workspace) must(t *testing.T, args ...string) string {
 	t.Helper()
 
 	r := w.do(t, args...)
-	if r.code != 0 {
-		t.Fatalf("terraform %v: exit %d\n%s", args, r.code, r.out)
+	if r.Code != 0 {
+		t.Fatalf("terraform %v: exit %d\n%s", args, r.Code, r.Out)
 	}
 
-	return r.out.String()
+	return r.Out.String()
 }
 
 func (w *workspace) apply(t *testing.T) string {
@@ -242,15 +174,15 @@ func (w *workspace) fails(t *testing.T, words ...string) string {
 	t.Helper()
 
 	r := w.do(t, "apply", "-auto-approve")
-	said := flat(r.out.String())
+	said := tfrun.Flat(r.Out.String())
 
-	if r.code != 1 {
-		t.Fatalf("apply should have failed: exit %d\n%s", r.code, r.out)
+	if r.Code != 1 {
+		t.Fatalf("apply should have failed: exit %d\n%s", r.Code, r.Out)
 	}
 
 	for _, word := range words {
 		if !strings.Contains(said, word) {
-			t.Errorf("%q is not said in:\n%s", word, r.out)
+			t.Errorf("%q is not said in:\n%s", word, r.Out)
 		}
 	}
 
@@ -262,11 +194,11 @@ func (w *workspace) empty(t *testing.T) string {
 	t.Helper()
 
 	r := w.do(t, "plan", "-detailed-exitcode")
-	if r.code != 0 {
-		t.Fatalf("the plan is not empty: exit %d\n%s", r.code, r.out)
+	if r.Code != 0 {
+		t.Fatalf("the plan is not empty: exit %d\n%s", r.Code, r.Out)
 	}
 
-	return r.out.String()
+	return r.Out.String()
 }
 
 // plans asks for a plan that has to have changes and to say some words.
@@ -274,21 +206,16 @@ func (w *workspace) plans(t *testing.T, words ...string) {
 	t.Helper()
 
 	r := w.do(t, "plan", "-detailed-exitcode")
-	if r.code != 2 {
-		t.Fatalf("the plan has no changes: exit %d\n%s", r.code, r.out)
+	if r.Code != 2 {
+		t.Fatalf("the plan has no changes: exit %d\n%s", r.Code, r.Out)
 	}
 
-	said := flat(r.out.String())
+	said := tfrun.Flat(r.Out.String())
 	for _, word := range words {
 		if !strings.Contains(said, word) {
-			t.Errorf("%q is not said in:\n%s", word, r.out)
+			t.Errorf("%q is not said in:\n%s", word, r.Out)
 		}
 	}
-}
-
-// flat undoes Terraform's line breaks and frames in messages.
-func flat(s string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(s)), " ")
 }
 
 // instance is one object of the state as it is on disk.
