@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 )
@@ -100,7 +101,23 @@ func loopAt(t *testing.T, n int, file string) string {
 		t.Cleanup(func() { _ = os.Remove(dev) })
 	}
 
-	tool(t, "losetup", dev, file)
+	// The kernel lets go of what was behind the name only once nobody looks at it any more, and
+	// tests beside this one look at all devices.
+	deadline := time.Now().Add(30 * time.Second)
+
+	for {
+		out, err := exec.CommandContext(t.Context(), "losetup", dev, file).CombinedOutput()
+		if err == nil {
+			break
+		}
+
+		if time.Now().After(deadline) {
+			t.Fatalf("losetup %s %s: %v: %s", dev, file, err, out)
+		}
+
+		time.Sleep(200 * time.Millisecond)
+	}
+
 	t.Cleanup(func() { unloop(dev) })
 
 	return dev
