@@ -32,7 +32,7 @@ type helper struct {
 func TestDetach_theProviderOfTheTestsBelow(t *testing.T) { //nolint:paralleltest // it is a process of its own
 	text := os.Getenv(helperName)
 	if text == "" {
-		t.Skip("this is no test")
+		return // it is no test, and nothing is missing
 	}
 
 	var told helper

@@ -238,7 +238,7 @@ func TestStarter(t *testing.T) {
 
 	words := strings.Fields(os.Getenv(starter))
 	if len(words) != 2 {
-		t.Skip("only as a child")
+		return // it is a test only as a child, and nothing is missing
 	}
 
 	l := ceph.Layout{Name: "x", Dir: words[0], FSID: words[1], User: "ceph", Supervision: ceph.SupervisionDaemon}
