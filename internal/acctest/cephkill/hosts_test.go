@@ -148,6 +148,7 @@ func TestHosts_threeOverSSH(t *testing.T) {
 		}
 	}
 
+	said += f.imported(o)
 	said += f.Must("destroy", "-auto-approve")
 	f.untouched()
 
@@ -164,6 +165,31 @@ func TestHosts_threeOverSSH(t *testing.T) {
 			t.Errorf("a secret is in %s", what)
 		}
 	}
+}
+
+// imported takes the cluster out of the state and finds it again through one of its hosts: what
+// is found is as wanted, but for what no cluster can know.
+func (f *far) imported(was *object) (said string) {
+	f.T.Helper()
+
+	said = f.Must("state", "rm", this)
+	said += f.Must("import", this, was.Attributes.FSID+"@"+f.hosts.Host(2).Address+"/var/lib/ceph")
+
+	o := f.state()
+	if o == nil || !o.Attributes.Ready || len(o.Attributes.Drift) > 0 || len(o.Attributes.OSDs) != 3 || len(o.Attributes.Hosts) != 3 ||
+		o.Attributes.FSID != was.Attributes.FSID || o.Attributes.MonEndpoints != was.Attributes.MonEndpoints {
+		f.T.Fatalf("found: %+v", o)
+	}
+
+	plan := f.Must("plan")
+	if !strings.Contains(plan, "0 to add, 1 to change, 0 to destroy") || strings.Contains(plan, "is not as configured") {
+		f.T.Errorf("after the import: %s", plan)
+	}
+
+	said += plan + f.Must("apply", "-auto-approve")
+	f.Empty()
+
+	return said
 }
 
 // wrong goes through what may be wrong with one of the hosts, and returns what was said.

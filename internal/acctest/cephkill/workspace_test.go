@@ -20,6 +20,9 @@ type object struct {
 		FSID         string         `json:"fsid"`
 		Phase        string         `json:"phase"`
 		Ready        bool           `json:"is_ready"`
+		Drift        []string       `json:"drift"`
+		Hosts        map[string]any `json:"hosts"`
+		MonEndpoints string         `json:"mon_endpoints"`
 		OSDs         map[string]any `json:"osds"`
 		AdminKeyring string         `json:"admin_keyring"`
 		MonSecret    string         `json:"mon_secret"`

@@ -101,8 +101,6 @@ func TestLife_twoClustersOnOneHost(t *testing.T) {
 	if got := second.get(t); got != "kept" {
 		t.Fatalf("the object is %q", got)
 	}
-
-	second.isFound(t, b)
 }
 
 // manySlots has twelve records on the host: the refresh costs no more.
@@ -126,21 +124,4 @@ done`, slots))
 
 	t.Logf("with twelve records a refresh cost %d commands: %q", count.n.Load(), seen.Drift)
 	o.sh(t, "rm -r "+slots+"/more*")
-}
-
-// isFound imports the cluster of this machine.
-func (o *one) isFound(t *testing.T, rec ceph.Record) {
-	t.Helper()
-
-	found, err := ceph.Discover(t.Context(), o.wanted.Hosts[0].Host, ceph.Location{Dir: o.wanted.Dir}, func(string, string) ceph.Host { return nil })
-	if err != nil || len(found.Warnings) > 0 {
-		t.Fatalf("%v %v", err, found.Warnings)
-	}
-
-	calm(t, found.Record)
-	calm(t, must(t, (&ceph.Run{Wanted: found.Wanted}).Refresh(t.Context(), found.Record)))
-
-	if found.Record.FSID != rec.FSID || len(found.Record.OSDs) != len(rec.OSDs) || found.Wanted.Storage.Backend != ceph.BackendFile {
-		t.Fatalf("found: %+v", found)
-	}
 }

@@ -35,10 +35,9 @@ type Facts struct {
 	Ports     []PortUse
 	Leftovers []Leftover
 
-	Identity *Identity         // nil: there is no identity.json
-	ConfSum  string            // hex SHA-256 of ceph.conf; empty: there is none
-	AdminSum string            // of the admin keyring
-	Settings map[string]string // of ceph.conf: networks and the defaults of pools
+	Identity *Identity // nil: there is no identity.json
+	ConfSum  string    // hex SHA-256 of ceph.conf; empty: there is none
+	AdminSum string    // of the admin keyring
 	Daemons  []DaemonFacts
 	Slots    []Slot
 	Disks    []Disk // with Ask.Devices or Ask.Paths

@@ -234,13 +234,6 @@ func parseHost(section []byte, f *ceph.Facts) {
 			f.ConfSum = rest
 		case "admin":
 			f.AdminSum = rest
-		case "set":
-			name, value, _ := strings.Cut(rest, " ")
-			if f.Settings == nil {
-				f.Settings = map[string]string{}
-			}
-
-			f.Settings[name] = value
 		}
 	}
 }

@@ -42,7 +42,6 @@ exit 0
 //	root|cephuser|systemd
 //	conf|admin <hex SHA-256>
 //	fsid <what ceph.conf says>
-//	set public_network <what ceph.conf says>
 //
 // and, where there is such a file or link, a section "identity" with the file as it is.
 //
@@ -76,7 +75,6 @@ sum() { [ ! -f "$2" ] || { s=$(sha256sum <"$2") && echo "$1 ${s%% *}"; }; }
 sum conf "$dir/ceph.conf"
 sum admin "$dir/ceph.client.admin.keyring"
 [ ! -f "$dir/ceph.conf" ] || sed -n 's/^[[:space:]]*fsid[[:space:]]*=/fsid /p' "$dir/ceph.conf"
-[ ! -f "$dir/ceph.conf" ] || sed -n 's/^[[:space:]]*\([a-z_]*_network\|osd_crush_chooseleaf_type\|osd_pool_default_[a-z_]*\|ms_bind_msgr1\)[[:space:]]*=[[:space:]]*/set \1 /p' "$dir/ceph.conf"
 if [ -e "$dir/identity.json" ] || [ -L "$dir/identity.json" ]; then
   echo '== identity'
   cat "$dir/identity.json" 2>/dev/null || echo unreadable
