@@ -6,7 +6,6 @@ package onhost
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
@@ -25,7 +24,7 @@ func (h *Host) Connect(ctx context.Context, l ceph.Layout) (api.Commander, error
 	}
 
 	if err != nil {
-		return nil, h.unreached(err)
+		return nil, unreached(err)
 	}
 
 	return b, nil
@@ -42,17 +41,8 @@ func (h *Host) process(ctx context.Context, argv []string, stdin []byte, limit t
 func (h *Host) open(ctx context.Context, argv []string) (bridge.Session, error) {
 	s, err := h.host.Open(ctx, remote.Command{Args: argv})
 	if err != nil {
-		return nil, h.unreached(err)
+		return nil, unreached(err)
 	}
 
 	return s, nil
-}
-
-// unreached marks the error of a host that nobody reached.
-func (*Host) unreached(err error) error {
-	if errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, ceph.ErrUnreachable) {
-		return fmt.Errorf("%w: %w", ceph.ErrUnreachable, err)
-	}
-
-	return err
 }

@@ -36,7 +36,7 @@ func (h *Host) MakeOSD(ctx context.Context, l ceph.Layout, slot ceph.Slot, id in
 		return fmt.Errorf("%w: the record of %s on %s has no key", ErrCommand, slot.Path, h.Name())
 	}
 
-	err := h.onDevice(ctx, remote.Command{
+	err := h.do(ctx, remote.Command{
 		Script: scriptMakeOSD,
 		Params: []string{l.Dir, l.FSID, slot.Key, strconv.Itoa(id), l.User, slot.UUID},
 		Stdin:  []byte(slot.Secret),
@@ -61,7 +61,7 @@ func (h *Host) Forget(ctx context.Context, l ceph.Layout, slot ceph.Slot) error 
 		return err
 	}
 
-	err := h.onDevice(ctx, remote.Command{Script: scriptForget, Params: []string{l.Dir, slot.Key, slot.UUID}})
+	err := h.do(ctx, remote.Command{Script: scriptForget, Params: []string{l.Dir, slot.Key, slot.UUID}})
 	if err != nil {
 		return fmt.Errorf("forgetting %s on %s: %w", slot.Path, h.Name(), err)
 	}

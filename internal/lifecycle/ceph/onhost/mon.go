@@ -5,7 +5,6 @@ package onhost
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,24 +16,10 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 )
 
-// The exit statuses of our scripts that say more than that they failed.
-const (
-	saysForeign = 64 // something belongs to another cluster; standard output says what
-	saysRuns    = 65 // a daemon runs that must not
-	saysDied    = 66 // a daemon ended at once
-	saysLeft    = 67 // something is left that must go first
-	saysOurs    = 68 // something was taken for another cluster's, and is ours
-)
-
 const (
 	makeLimit  = 5 * time.Minute
 	startLimit = 2 * time.Minute
 )
-
-// shellForeign says that something is another cluster's, and whose.
-const shellForeign = `
-foreign() { echo "$1 ${2:--}"; exit 64; }
-`
 
 // scriptMakeMon makes the store of a monitor. Parameters: 1 folder, 2 fsid, 3 user, 4 id, 5 the
 // length of the keyring in the standard input, 6 that of the monmap behind it (0: there is
@@ -150,58 +135,4 @@ func checkDaemon(l ceph.Layout, d ceph.Daemon) error {
 	}
 
 	return nil
-}
-
-// The kinds of refusal that an exit status of ours stands for.
-var (
-	// ErrRuns says that a daemon runs that must be stopped first.
-	ErrRuns = errors.New("a daemon runs")
-	// ErrLeft says that something is left that must go first.
-	ErrLeft = errors.New("something is left")
-)
-
-// do runs a script whose exit statuses say what is wrong.
-func (h *Host) do(ctx context.Context, cmd remote.Command) error {
-	res, err := h.run(ctx, cmd)
-	if err != nil {
-		return err
-	}
-
-	said := words(res.Stdout)
-
-	switch res.Exit {
-	case 0:
-		return nil
-	case saysForeign:
-		what, fsid, _ := strings.Cut(lastLine(res.Stdout), " ")
-		if fsid == "" || fsid == "-" || fsid == "?" {
-			fsid = "an unknown fsid"
-		} else {
-			fsid = "fsid " + words([]byte(fsid))
-		}
-
-		return fmt.Errorf("%w: %s on %s (%s)", ceph.ErrForeign, words([]byte(what)), h.Name(), fsid)
-	case saysRuns:
-		return fmt.Errorf("%w on %s: %s", ErrRuns, h.Name(), said)
-	case saysDied:
-		return fmt.Errorf("%w: on %s: %s", ceph.ErrDied, h.Name(), words(append(res.Stdout, res.Stderr...)))
-	case saysLeft:
-		return fmt.Errorf("%w on %s: %s", ErrLeft, h.Name(), said)
-	case saysOurs:
-		return fmt.Errorf("%w: on %s: %s", ErrOurs, h.Name(), said)
-	case exitTheirs:
-		return fmt.Errorf("%w: on %s: %s", ceph.ErrForeign, h.Name(), words(res.Stderr))
-	case exitAbsent:
-		return fmt.Errorf("%w: on %s: %s", ceph.ErrGone, h.Name(), words(res.Stderr))
-	case exitTaken:
-		return fmt.Errorf("%w: on %s: %s", ceph.ErrInUse, h.Name(), words(res.Stderr))
-	default:
-		return h.failed(stepName(cmd), res)
-	}
-}
-
-func lastLine(raw []byte) string {
-	text := strings.TrimSpace(string(raw))
-
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }

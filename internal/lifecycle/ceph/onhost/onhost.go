@@ -45,11 +45,17 @@ func (h *Host) script(ctx context.Context, cmd remote.Command) ([]byte, error) {
 // run runs a command, whatever its exit status.
 func (h *Host) run(ctx context.Context, cmd remote.Command) (remote.Result, error) {
 	res, err := h.host.Run(ctx, cmd)
-	if errors.Is(err, remote.ErrUnreachable) {
-		return res, fmt.Errorf("%w: %w", ceph.ErrUnreachable, err)
+
+	return res, unreached(err) // it names host and step
+}
+
+// unreached marks the error of a host that nobody reached.
+func unreached(err error) error {
+	if errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, ceph.ErrUnreachable) {
+		return fmt.Errorf("%w: %w", ceph.ErrUnreachable, err)
 	}
 
-	return res, err // it names host and step
+	return err
 }
 
 // failed is the error of a command that ran and did not work. It never quotes standard output: that

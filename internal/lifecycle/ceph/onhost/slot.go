@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 )
 
@@ -175,50 +174,8 @@ func (h *Host) writeSlot(ctx context.Context, l ceph.Layout, s ceph.Slot) error 
 	}
 
 	if err := h.host.WriteFile(ctx, path.Join(slotDir(l, s.Key), "slot.json"), doc.Bytes(), "", 0o600); err != nil {
-		return h.lost("ceph-slot", err)
+		return unreached(fmt.Errorf("ceph-slot: %w", err))
 	}
 
 	return nil
-}
-
-// lost marks the error of a host that nobody answers for.
-func (h *Host) lost(what string, err error) error {
-	if errors.Is(err, remote.ErrUnreachable) {
-		return fmt.Errorf("%w: %w", ceph.ErrUnreachable, err)
-	}
-
-	return fmt.Errorf("%s: %w", what, err)
-}
-
-// The exit statuses with which scripts say what is wrong with a device.
-const (
-	exitTheirs = 91
-	exitTaken  = 92
-	exitAbsent = 93
-)
-
-// shSay is the shell function with which scripts end in one of these ways.
-const shSay = `
-die() { c=$1; shift; echo "$*" >&2; exit "$c"; }
-`
-
-// onDevice runs a script about a device; its failures are of the kinds that callers tell apart.
-func (h *Host) onDevice(ctx context.Context, cmd remote.Command) error {
-	res, err := h.run(ctx, cmd)
-	if err != nil {
-		return err
-	}
-
-	kinds := map[int]error{exitTheirs: ceph.ErrForeign, exitTaken: ceph.ErrInUse, exitAbsent: ceph.ErrGone}
-
-	switch kind := kinds[res.Exit]; {
-	case res.Exit == 0:
-		return nil
-	case kind != nil:
-		lines := bytes.Split(bytes.TrimSpace(res.Stderr), []byte("\n"))
-
-		return fmt.Errorf("%w: %s: %s", kind, h.Name(), words(lines[len(lines)-1]))
-	default:
-		return h.failed(stepName(cmd), res)
-	}
 }

@@ -271,7 +271,7 @@ func (m making) gone(path string) error {
 // write puts the record on the disk. It holds a key: nobody else may enter its folder.
 func (m making) write(ctx context.Context, s ceph.Slot) error {
 	cmd := remote.Command{Script: scriptSlotDir, Params: []string{m.layout.Dir, m.layout.User, s.Key}}
-	if _, err := m.host.script(ctx, cmd); err != nil {
+	if err := m.host.do(ctx, cmd); err != nil {
 		return err
 	}
 
@@ -290,7 +290,7 @@ dir=$1 user=$2
 func (m making) prepare(ctx context.Context, s ceph.Slot) (ceph.Slot, error) {
 	if s.OwnFile || s.OwnDB {
 		params := []string{flag(s.OwnFile), s.Path, strconv.FormatInt(m.want.Size, 10), flag(s.OwnDB), s.DB, strconv.FormatInt(m.want.Device.DBSize, 10)}
-		if _, err := m.host.script(ctx, remote.Command{Script: scriptFiles, Params: params}); err != nil {
+		if err := m.host.do(ctx, remote.Command{Script: scriptFiles, Params: params}); err != nil {
 			return s, err
 		}
 	}

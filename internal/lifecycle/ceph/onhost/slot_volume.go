@@ -28,7 +28,7 @@ func volume(l ceph.Layout, s ceph.Slot) string {
 func (h *Host) makeVolume(ctx context.Context, l ceph.Layout, s ceph.Slot, count int) error {
 	group, name := path.Split(s.Volume)
 
-	return h.onDevice(ctx, remote.Command{
+	return h.do(ctx, remote.Command{
 		Script: scriptVolume,
 		Params: []string{path.Join(l.Slots(), s.Key, "slot.json"), l.FSID, path.Base(group), name, strconv.Itoa(max(count, 1))},
 	})
@@ -89,7 +89,7 @@ func (h *Host) encrypt(ctx context.Context, l ceph.Layout, s ceph.Slot) error {
 
 	_, _ = rand.Read(key[:]) // it never fails
 
-	return h.onDevice(ctx, remote.Command{
+	return h.do(ctx, remote.Command{
 		Script: scriptEncrypt,
 		Params: []string{slotDir(l, s.Key)},
 		Stdin:  []byte(base64.StdEncoding.EncodeToString(key[:])),

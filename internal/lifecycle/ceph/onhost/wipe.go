@@ -42,7 +42,7 @@ func (h *Host) Wipe(ctx context.Context, l ceph.Layout, slot ceph.Slot, method s
 		return fmt.Errorf("%w: %q is no way to wipe a device", ErrCommand, method)
 	}
 
-	err := h.onDevice(ctx, remote.Command{
+	err := h.do(ctx, remote.Command{
 		Script: scriptWipe,
 		Params: []string{l.Dir, l.FSID, slot.Key, slot.UUID, method, strconv.Itoa(max(passes, 1))},
 		Limit:  limit,
@@ -64,7 +64,7 @@ func (h *Host) WipeForeign(ctx context.Context, device, fsid string) error {
 		return fmt.Errorf("%w: %s: nothing says whose the label of %s is", ceph.ErrForeign, h.Name(), device)
 	}
 
-	if err := h.onDevice(ctx, remote.Command{Script: scriptWipeForeign, Params: []string{device, fsid}, Limit: quickLimit}); err != nil {
+	if err := h.do(ctx, remote.Command{Script: scriptWipeForeign, Params: []string{device, fsid}, Limit: quickLimit}); err != nil {
 		return fmt.Errorf("wiping %s on %s: %w", device, h.Name(), err)
 	}
 
