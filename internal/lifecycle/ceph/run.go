@@ -5,7 +5,6 @@ package ceph
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -166,20 +165,10 @@ func (w *worker) finish(seen *Seen, err error) Result {
 	}
 
 	res := w.result(seen)
-	res.Err = err
+	res.Err, res.Stands = err, w.stands(seen)
 
 	if err == nil {
 		w.remarkHealth(&res)
-	}
-
-	// What a daemon that would not start said last is known on its host only.
-	var died *StuckError
-	if errors.As(err, &died) || errors.Is(err, ErrDied) {
-		res.Stands = w.stands(seen)
-	}
-
-	if res.Stands == "" {
-		res.Stands = w.stands(seen)
 	}
 
 	return res
