@@ -52,12 +52,11 @@ type worker struct {
 	warnings []Remark
 	starts   map[Daemon]int
 	said     []Condition
-	first    bool // nothing was looked at yet
 	create   bool
 }
 
 func (r *Run) worker(was Record) *worker {
-	w := &worker{Run: r, was: was, dirty: map[string]bool{}, looked: map[string]time.Time{}, out: map[string]time.Time{}, first: true}
+	w := &worker{Run: r, was: was, dirty: map[string]bool{}, looked: map[string]time.Time{}, out: map[string]time.Time{}, starts: map[Daemon]int{}}
 	w.changed = w.now()
 	w.said = slices.Clone(was.Conditions)
 
@@ -90,7 +89,7 @@ func (w *worker) Look(ctx context.Context, seen *Seen, within time.Duration) (*S
 		return seen, err
 	}
 
-	return w.look(ctx, seen, w.ask(w.first))
+	return w.look(ctx, seen, w.ask(false)) // begin looked at everything
 }
 
 // ask says what is looked at: the first look of a run looks at everything.
@@ -147,7 +146,6 @@ func (w *worker) lookOn(ctx context.Context, before *Seen, ask Ask) (*Seen, erro
 		return seen, err
 	}
 
-	w.first = false
 	w.lookCluster(ctx, seen)
 	seen.Choice = Choose(w.Wanted, w.fsid(seen), w.factsOf(seen))
 	seen.Waited = int(w.now().Sub(w.changed).Seconds())

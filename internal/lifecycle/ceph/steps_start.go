@@ -16,10 +16,6 @@ const startsAtMost = 3
 // start starts a daemon.
 func (w *worker) start(ctx context.Context, h Host, seen *Seen, p Placed, how StartHow) error {
 	w.mu.Lock()
-	if w.starts == nil {
-		w.starts = map[Daemon]int{}
-	}
-
 	w.starts[p.Daemon]++
 	n := w.starts[p.Daemon]
 	w.mu.Unlock()
