@@ -101,10 +101,12 @@ func (w *worker) unavailable(seen *Seen) Result {
 	rec.Ready = false
 	rec.Phase = PhaseUnavailable
 
+	v := newView(&w.Wanted, seen)
+
 	var idle []Placed
 
-	for _, m := range newView(&w.Wanted, seen).mons.all {
-		if f, ok := (&view{s: seen}).daemon(m.Host, m.Daemon); ok && !f.Running {
+	for _, m := range v.mons.all {
+		if f, ok := v.daemon(m.Host, m.Daemon); ok && !f.Running {
 			idle = append(idle, m)
 		}
 	}
@@ -122,7 +124,7 @@ func (w *worker) unavailable(seen *Seen) Result {
 	w.warn("Ceph cluster "+w.Name+" cannot be asked", strings.Join(rec.Drift, "; ")+". The state stays as it was; an apply starts what does not run.")
 
 	// Where hosts do not answer and all others do what they should, an apply could do nothing.
-	if len(idle) == 0 && len(newView(&w.Wanted, seen).silentMons()) > 0 {
+	if len(idle) == 0 && len(v.silentMons()) > 0 {
 		rec.Drift = nil
 	}
 

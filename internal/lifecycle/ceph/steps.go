@@ -227,10 +227,7 @@ func (w *worker) saveIdentity(ctx context.Context, seen *Seen, change func(*Iden
 	id := *seen.Identity
 	change(&id)
 
-	v := newView(&w.Wanted, seen)
-	keepers := v.keepers()
-
-	err := w.each(ctx, keepers, func(ctx context.Context, p Placed) error {
+	err := w.each(ctx, newView(&w.Wanted, seen).keepers(), func(ctx context.Context, p Placed) error {
 		l := w.layout(seen, p.Host)
 
 		h, err := w.on(p.Host)
@@ -238,11 +235,7 @@ func (w *worker) saveIdentity(ctx context.Context, seen *Seen, change func(*Iden
 			return err
 		}
 
-		if err := h.Write(ctx, l, []File{{Path: l.IdentityFile(), Data: id.encode(), Mode: 0o600}}); err != nil {
-			return err
-		}
-
-		return nil
+		return h.Write(ctx, l, []File{{Path: l.IdentityFile(), Data: id.encode(), Mode: 0o600}})
 	})
 
 	// Some hosts may have it by now: the next look finds out which, and takes the newer one.
