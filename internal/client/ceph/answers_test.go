@@ -132,8 +132,8 @@ func TestError_words(t *testing.T) {
 	t.Parallel()
 
 	for code, want := range map[int]string{-1: "operation not permitted", -28: "no space left", -39: "not empty", -9999: "errno 9999"} {
-		err := cluster(map[string]says{"osd set": {code: code}}).OSDSet(t.Context(), "noout")
-		if err == nil || err.Error() != "ceph osd set: "+want {
+		err := cluster(map[string]says{"osd in": {code: code}}).OSDIn(t.Context(), 1)
+		if err == nil || err.Error() != "ceph osd in: "+want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -35,12 +35,11 @@ func tells() map[string]struct {
 		"AuthCaps": {func(x context.Context, c *c) error {
 			return c.AuthCaps(x, "mgr.a", map[string]string{"osd": "allow *", "mon": "allow profile mgr"})
 		}, mon(`{"caps":["mon","allow profile mgr","osd","allow *"],"entity":"mgr.a","prefix":"auth caps"}`)},
-		"AuthRemove":     {func(x context.Context, c *c) error { return c.AuthRemove(x, "mgr.a") }, mon(`{"entity":"mgr.a","prefix":"auth rm"}`)},
-		"AuthImport":     {func(x context.Context, c *c) error { return c.AuthImport(x, []byte("[mgr.a]")) }, with("[mgr.a]", mon(`{"prefix":"auth import"}`))},
-		"MonRemove":      {func(x context.Context, c *c) error { return c.MonRemove(x, "b") }, mon(`{"name":"b","prefix":"mon remove"}`)},
-		"MonEnableMsgr2": {func(x context.Context, c *c) error { return c.MonEnableMsgr2(x) }, mon(`{"prefix":"mon enable-msgr2"}`)},
-		"MgrFail":        {func(x context.Context, c *c) error { return c.MgrFail(x, "a") }, mon(`{"prefix":"mgr fail","who":"a"}`)},
-		"ModuleEnable":   {func(x context.Context, c *c) error { return c.ModuleEnable(x, "m", false) }, mon(`{"module":"m","prefix":"mgr module enable"}`)},
+		"AuthRemove":   {func(x context.Context, c *c) error { return c.AuthRemove(x, "mgr.a") }, mon(`{"entity":"mgr.a","prefix":"auth rm"}`)},
+		"AuthImport":   {func(x context.Context, c *c) error { return c.AuthImport(x, []byte("[mgr.a]")) }, with("[mgr.a]", mon(`{"prefix":"auth import"}`))},
+		"MonRemove":    {func(x context.Context, c *c) error { return c.MonRemove(x, "b") }, mon(`{"name":"b","prefix":"mon remove"}`)},
+		"MgrFail":      {func(x context.Context, c *c) error { return c.MgrFail(x, "a") }, mon(`{"prefix":"mgr fail","who":"a"}`)},
+		"ModuleEnable": {func(x context.Context, c *c) error { return c.ModuleEnable(x, "m", false) }, mon(`{"module":"m","prefix":"mgr module enable"}`)},
 		"ModuleEnable by force": {
 			func(x context.Context, c *c) error { return c.ModuleEnable(x, "m", true) },
 			mon(`{"force":"--force","module":"m","prefix":"mgr module enable"}`),
@@ -67,12 +66,6 @@ func tells() map[string]struct {
 		"CrushMove": {func(x context.Context, c *c) error {
 			return c.CrushMove(x, "h1", map[string]string{"root": "default", "rack": "r1"})
 		}, mon(`{"args":["rack=r1","root=default"],"name":"h1","prefix":"osd crush move"}`)},
-		"CrushReweight": {
-			func(x context.Context, c *c) error { return c.CrushReweight(x, 3, 2) },
-			mon(`{"name":"osd.3","prefix":"osd crush reweight","weight":2.0}`),
-		},
-		"OSDSet":   {func(x context.Context, c *c) error { return c.OSDSet(x, "noout") }, mon(`{"key":"noout","prefix":"osd set"}`)},
-		"OSDUnset": {func(x context.Context, c *c) error { return c.OSDUnset(x, "noout") }, mon(`{"key":"noout","prefix":"osd unset"}`)},
 		"OSDSetGroup": {
 			func(x context.Context, c *c) error { return c.OSDSetGroup(x, "noout", "h1", "h2") },
 			mon(`{"flags":"noout","prefix":"osd set-group","who":["h1","h2"]}`),
@@ -89,8 +82,8 @@ func tells() map[string]struct {
 			mon(`{"pool":"p","pool_type":"replicated","prefix":"osd pool create"}`),
 		},
 		"PoolCreate with all": {func(x context.Context, c *c) error {
-			return c.PoolCreate(x, ceph.PoolSpec{Name: "p", PGNum: 8, Rule: "r", Size: 1, Autoscale: "off", Bulk: true})
-		}, mon(`{"autoscale_mode":"off","bulk":true,"pg_num":8,"pool":"p","pool_type":"replicated","prefix":"osd pool create","rule":"r","size":1}`)},
+			return c.PoolCreate(x, ceph.PoolSpec{Name: "p", PGNum: 8, Rule: "r", Size: 1, Autoscale: "off"})
+		}, mon(`{"autoscale_mode":"off","pg_num":8,"pool":"p","pool_type":"replicated","prefix":"osd pool create","rule":"r","size":1}`)},
 		"PoolCreate with erasure": {func(x context.Context, c *c) error {
 			return c.PoolCreate(x, ceph.PoolSpec{Name: "p", ErasureProfile: "e", Size: 3})
 		}, mon(`{"erasure_code_profile":"e","pool":"p","pool_type":"erasure","prefix":"osd pool create"}`)},

@@ -152,7 +152,6 @@ func TestOCEPH03_commandsThatNeverReturn(t *testing.T) {
 
 			return err
 		},
-		"osd df":    func(ctx context.Context, c *ceph.Cluster) error { _, err := c.OSDDF(ctx); return err },
 		"pg stat":   func(ctx context.Context, c *ceph.Cluster) error { _, err := c.PGs(ctx); return err },
 		"osd purge": func(ctx context.Context, c *ceph.Cluster) error { return c.OSDPurge(ctx, 0) },
 	}

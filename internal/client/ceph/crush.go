@@ -45,13 +45,6 @@ func (c *Cluster) CrushMove(ctx context.Context, name string, place map[string]s
 	return c.tell(ctx, command{"prefix": "osd crush move", "name": name, "args": args})
 }
 
-// CrushReweight sets the CRUSH weight of an OSD, in TiB.
-func (c *Cluster) CrushReweight(ctx context.Context, id int, weight float64) error {
-	return c.tell(ctx, command{
-		"prefix": "osd crush reweight", "name": "osd." + osdIDs([]int{id})[0], "weight": decimal(weight),
-	})
-}
-
 // Rule is a CRUSH rule.
 type Rule struct {
 	ID      int

@@ -8,13 +8,6 @@ import (
 	"errors"
 )
 
-// FSID asks which cluster this is.
-func (c *Cluster) FSID(ctx context.Context) (string, error) {
-	doc, err := query[fsidDoc](ctx, c, command{"prefix": "fsid"})
-
-	return string(doc.FSID), err
-}
-
 // Quorum asks which monitors there are, and which of them are in quorum.
 func (c *Cluster) Quorum(ctx context.Context) (Quorum, error) {
 	doc, err := query[quorumDoc](ctx, c, command{"prefix": "quorum_status"})
@@ -79,42 +72,6 @@ func notNow(err error) (words string, no bool) {
 func (c *Cluster) MonRemove(ctx context.Context, id string) error {
 	return except(c.tell(ctx, command{"prefix": "mon remove", "name": id}), ErrNotFound)
 }
-
-// MonEnableMsgr2 lets monitors that listen only for the old protocol listen for the new one too.
-func (c *Cluster) MonEnableMsgr2(ctx context.Context) error {
-	return c.tell(ctx, command{"prefix": "mon enable-msgr2"})
-}
-
-// TimeSync asks how much the clock of each monitor differs from the leader's, in seconds. It
-// is empty as long as the leader has not compared them, and with one monitor.
-func (c *Cluster) TimeSync(ctx context.Context) (map[string]float64, error) {
-	doc, err := query[timeDoc](ctx, c, command{"prefix": "time-sync-status"})
-	if err != nil {
-		return nil, err
-	}
-
-	skews := make(map[string]float64, len(doc.Skews))
-	for name, s := range doc.Skews {
-		skews[name] = float64(s.Skew)
-	}
-
-	return skews, nil
-}
-
-type fsidDoc struct {
-	FSID text `json:"fsid"`
-}
-
-func (d *fsidDoc) fits() bool { return d.FSID != "" }
-
-type timeDoc struct {
-	Skews map[string]struct {
-		Skew fraction `json:"skew"`
-	} `json:"time_skew_status"`
-	Checks *struct{} `json:"timechecks"`
-}
-
-func (d *timeDoc) fits() bool { return d.Skews != nil || d.Checks != nil }
 
 // quorumDoc has keys with a colon and a blank at the end in 16 ("removed_ranks: "): they are not read.
 type quorumDoc struct {

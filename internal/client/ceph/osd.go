@@ -152,28 +152,6 @@ func (c *Cluster) OSDPurge(ctx context.Context, id int) error {
 	return except(err, ErrNotFound)
 }
 
-// OSDDF asks the manager how much each OSD holds.
-func (c *Cluster) OSDDF(ctx context.Context) (map[int]OSDUse, error) {
-	doc, err := queryOf[osdDFDoc](ctx, c, request{to: toMgr, command: command{"prefix": "osd df"}})
-	if err != nil {
-		return nil, err
-	}
-
-	use := make(map[int]OSDUse, len(doc.Nodes))
-
-	for _, n := range doc.Nodes {
-		if n.ID != nil && *n.ID >= 0 {
-			use[int(*n.ID)] = OSDUse{
-				Total: kib(n.Total), Used: kib(n.Used), Available: kib(n.Free), PGs: int(n.PGs),
-			}
-		}
-	}
-
-	return use, nil
-}
-
-func kib(n num) int64 { return int64(max(min(n, 1<<52), 0)) * 1024 }
-
 func osdIDs(ids []int) []string {
 	list := make([]string, len(ids))
 	for i, id := range ids {
@@ -237,15 +215,3 @@ func (d *safeDoc) words() string {
 	return fmt.Sprintf("OSDs %v hold placement groups, %v have no statistics yet, %v still store data",
 		d.Active, d.Missing, d.Stored)
 }
-
-type osdDFDoc struct {
-	Nodes []struct {
-		ID    *osdID `json:"id"`
-		Total num    `json:"kb"`
-		Used  num    `json:"kb_used"`
-		Free  num    `json:"kb_avail"`
-		PGs   num    `json:"pgs"`
-	} `json:"nodes"`
-}
-
-func (d *osdDFDoc) fits() bool { return d.Nodes != nil }

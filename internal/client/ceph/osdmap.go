@@ -49,9 +49,6 @@ type osdDumpDoc struct {
 	OSDs         []osdDoc                `json:"osds"`
 	Pools        []poolDoc               `json:"pools"`
 	NodeFlags    map[string]nodeFlagsDoc `json:"crush_node_flags"`
-	Stretch      struct {
-		Enabled flag `json:"stretch_mode_enabled"`
-	} `json:"stretch_mode"`
 }
 
 type nodeFlagsDoc []text
@@ -89,7 +86,6 @@ func (d *osdDumpDoc) osdMap() OSDMap {
 		Epoch: int(*d.Epoch), Full: ratio(d.Full), BackfillFull: ratio(d.BackfillFull), NearFull: ratio(d.NearFull),
 		RequireRelease: string(d.Release), MinCompat: string(d.MinCompat), Flags: texts(d.FlagsSet),
 		OSDs: make([]OSD, 0, len(d.OSDs)), Pools: make([]Pool, 0, len(d.Pools)), Hosts: map[string]int{},
-		StretchMode: bool(d.Stretch.Enabled),
 	}
 
 	if d.FlagsSet == nil {

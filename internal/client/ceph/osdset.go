@@ -5,16 +5,6 @@ package ceph
 
 import "context"
 
-// OSDSet sets a flag of the whole map, such as noout.
-func (c *Cluster) OSDSet(ctx context.Context, flag string) error {
-	return c.tell(ctx, command{"prefix": "osd set", "key": flag})
-}
-
-// OSDUnset takes a flag of the whole map back.
-func (c *Cluster) OSDUnset(ctx context.Context, flag string) error {
-	return c.tell(ctx, command{"prefix": "osd unset", "key": flag})
-}
-
 // OSDSetGroup sets flags, separated by commas, for OSDs, CRUSH nodes or device classes.
 func (c *Cluster) OSDSetGroup(ctx context.Context, flags string, who ...string) error {
 	return c.tell(ctx, command{"prefix": "osd set-group", "flags": flags, "who": who})

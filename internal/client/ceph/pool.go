@@ -18,7 +18,6 @@ type PoolSpec struct {
 	Rule           string // CRUSH rule
 	Size           int    // replicas
 	Autoscale      string // on, off, warn
-	Bulk           bool
 }
 
 // PoolCreate makes a pool. One of that name that is there is ErrExists; Ceph itself calls that
@@ -44,10 +43,6 @@ func (c *Cluster) PoolCreate(ctx context.Context, spec PoolSpec) error {
 
 	if spec.Autoscale != "" {
 		cmd["autoscale_mode"] = spec.Autoscale
-	}
-
-	if spec.Bulk {
-		cmd["bulk"] = true
 	}
 
 	err := c.create(ctx, cmd)

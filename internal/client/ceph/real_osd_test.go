@@ -74,8 +74,6 @@ func (r *realCluster) osds() {
 	r.do("purge", r.OSDPurge(ctx, id))
 	r.do("purge again", r.OSDPurge(ctx, id))
 
-	r.do("set", r.OSDSet(ctx, "noout"))
-	r.do("unset", r.OSDUnset(ctx, "noout"))
 	r.do("ratios", r.OSDRatios(ctx, 0.96, 0.91, 0.86))
 	r.no("a ratio above 1", r.OSDRatios(ctx, 2, 0, 0), ceph.ErrInvalid)
 	r.no("an old release", r.OSDRequireRelease(ctx, "luminous"), &ceph.Error{Code: -1})
@@ -98,7 +96,8 @@ func (r *realCluster) crush() {
 	r.do("bucket again", r.CrushAddBucket(ctx, "dc-"+r.way, "datacenter"))
 	r.do("move a bucket", r.CrushMove(ctx, "dc-"+r.way, map[string]string{"root": "default"}))
 	r.do("move a rack", r.CrushMove(ctx, "r-"+r.way, map[string]string{"datacenter": "dc-" + r.way}))
-	r.do("weigh", r.CrushReweight(ctx, 0, 1))
+	_, _, err = r.MonCommand(ctx, []byte(`{"prefix":"osd crush reweight","name":"osd.0","weight":1.0}`))
+	r.do("weigh", err)
 	r.do("noout", r.OSDSetGroup(ctx, "noout", host))
 
 	m, err = r.OSDMap(ctx)
@@ -129,7 +128,7 @@ func (r *realCluster) pools() {
 
 	r.do("pool", r.PoolCreate(ctx, ceph.PoolSpec{Name: pool, PGNum: 1, Rule: rule, Size: 2, Autoscale: "off"}))
 	r.no("pool again", r.PoolCreate(ctx, ceph.PoolSpec{Name: pool}), ceph.ErrExists)
-	r.do("one copy", r.PoolCreate(ctx, ceph.PoolSpec{Name: pool + "1", PGNum: 1, Size: 1, Bulk: true}))
+	r.do("one copy", r.PoolCreate(ctx, ceph.PoolSpec{Name: pool + "1", PGNum: 1, Size: 1}))
 	r.do("application", r.PoolApplication(ctx, pool, "rbd"))
 	r.do("application", r.PoolApplication(ctx, pool+"1", "rbd"))
 	r.do("quota", r.PoolQuota(ctx, pool, 1<<30, 0))

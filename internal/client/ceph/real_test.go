@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -106,11 +105,6 @@ func (r *realCluster) reads() {
 		r.Fatalf("%+v, %v", snap, err)
 	}
 
-	id, err := r.FSID(ctx)
-	if err != nil || id != r.one.FSID {
-		r.Errorf("fsid %q, %v", id, err)
-	}
-
 	for kind, name := range map[string]string{"mon": "a", "mgr": "x", "osd": "0"} {
 		all, err := r.Metadata(ctx, kind)
 		if err != nil || all[name].Version.Major < 16 || all[name].Hostname == "" {
@@ -123,21 +117,8 @@ func (r *realCluster) reads() {
 		r.Errorf("%+v, %v", mds, err)
 	}
 
-	use, err := r.OSDDF(ctx)
-	if err != nil || use[0].Total == 0 || use[1].Total == 0 {
-		r.Errorf("%+v, %v", use, err)
-	}
-
-	health, err := r.HealthDetail(ctx)
-	if err != nil || !strings.HasPrefix(health.Status, "HEALTH_") {
-		r.Errorf("%+v, %v", health, err)
-	}
-
 	_, err = r.PGs(ctx)
 	r.do("groups", err)
-
-	_, err = r.TimeSync(ctx)
-	r.do("clocks", err)
 }
 
 func (r *realCluster) config() {
@@ -228,7 +209,6 @@ func (r *realCluster) monitors() {
 	}
 
 	r.do("remove who is not there", r.MonRemove(ctx, "zz"))
-	r.do("msgr2", r.MonEnableMsgr2(ctx))
 	r.do("fail who is not there", r.MgrFail(ctx, "zz"))
 }
 

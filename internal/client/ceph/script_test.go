@@ -138,10 +138,10 @@ func recordings(tb testing.TB) map[string]says {
 
 	for prefix, file := range map[string]string{
 		"status": "status", "quorum_status": "quorum_status", "mgr dump": "mgr_dump", "osd dump": "osd_dump",
-		"osd tree": "osd_tree", "config dump": "config_dump", "versions": "versions", "health": "health_detail",
+		"osd tree": "osd_tree", "config dump": "config_dump", "versions": "versions",
 		"fs ls": "fs_ls", "fs dump": "fs_dump", "mon metadata": "mon_metadata", "mds metadata": "mds_metadata",
-		"osd metadata": "osd_metadata", "df": "df", "osd crush rule dump": "crush_rules", "osd df": "osd_df",
-		"auth ls": "auth_ls", "time-sync-status": "time", "osd pool get": "pool_get_all",
+		"osd metadata": "osd_metadata", "df": "df", "osd crush rule dump": "crush_rules",
+		"auth ls": "auth_ls", "osd pool get": "pool_get_all",
 	} {
 		all[prefix] = says{out: recorded(tb, file)}
 	}

@@ -38,8 +38,7 @@ type Health struct {
 type Check struct {
 	Severity string
 	Message  string
-	Muted    bool     // shown, but no reason to wait
-	Detail   []string // of HealthDetail
+	Muted    bool // shown, but no reason to wait
 }
 
 // Quorum is the answer to "quorum_status".
@@ -83,9 +82,8 @@ type OSDMap struct {
 	OSDs           []OSD
 	Pools          []Pool
 	Hosts          map[string]int // CRUSH host buckets: how many OSDs
-	StretchMode    bool
-	NoOutHosts     []string // crush nodes with the noout flag
-	Strays         []int    // ids that no bucket holds
+	NoOutHosts     []string       // crush nodes with the noout flag
+	Strays         []int          // ids that no bucket holds
 }
 
 // OSD is an OSD of the map.
@@ -152,17 +150,4 @@ type User struct {
 	Entity string
 	Key    string
 	Caps   map[string]string // mon, osd, mds, mgr
-}
-
-// Module says what is known of a module of the manager.
-type Module struct {
-	Name   string
-	CanRun bool
-	Error  string
-}
-
-// OSDUse is how much an OSD holds, in bytes.
-type OSDUse struct {
-	Total, Used, Available int64
-	PGs                    int
 }
