@@ -81,6 +81,11 @@ func (c *Cluster) CrushRuleCreateReplicated(ctx context.Context, name, root, dom
 	return c.create(ctx, cmd)
 }
 
+// CrushRuleRename renames a CRUSH rule.
+func (c *Cluster) CrushRuleRename(ctx context.Context, from, to string) error {
+	return c.tell(ctx, command{"prefix": "osd crush rule rename", "srcname": from, "dstname": to})
+}
+
 // CrushRuleRemove removes a rule. One that is not there is no error; one in use is ErrBusy.
 func (c *Cluster) CrushRuleRemove(ctx context.Context, name string) error {
 	return except(c.tell(ctx, command{"prefix": "osd crush rule rm", "name": name}), ErrNotFound)

@@ -85,6 +85,11 @@ func (c *Cluster) FSAddDataPool(ctx context.Context, name, pool string) error {
 	return c.tell(ctx, command{"prefix": "fs add_data_pool", "fs_name": name, "pool": pool})
 }
 
+// FSRemoveDataPool takes a pool for data from a file system. The first one stays for ever.
+func (c *Cluster) FSRemoveDataPool(ctx context.Context, name, pool string) error {
+	return except(c.tell(ctx, command{"prefix": "fs rm_data_pool", "fs_name": name, "pool": pool}), ErrNotFound)
+}
+
 // FSFail stops all service of a file system. One that is not there is no error.
 func (c *Cluster) FSFail(ctx context.Context, name string) error {
 	cmd := command{"prefix": "fs fail", "fs_name": name}

@@ -101,6 +101,13 @@ func (c *Cluster) PoolApplication(ctx context.Context, name, app string) error {
 	return c.tell(ctx, command{"prefix": "osd pool application enable", "pool": name, "app": app})
 }
 
+// PoolApplicationDisable takes back what a pool is for. One that it does not have is no error.
+func (c *Cluster) PoolApplicationDisable(ctx context.Context, name, app string) error {
+	return except(c.tell(ctx, command{
+		"prefix": "osd pool application disable", "pool": name, "app": app, "yes_i_really_mean_it": true,
+	}), ErrNotFound)
+}
+
 // PoolQuota limits a pool; 0 is no limit.
 func (c *Cluster) PoolQuota(ctx context.Context, name string, bytes, objects int64) error {
 	for _, q := range []struct {
