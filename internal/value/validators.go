@@ -26,7 +26,7 @@ func (c check) Description(context.Context) string             { return c.descri
 func (c check) MarkdownDescription(ctx context.Context) string { return c.Description(ctx) }
 
 func (c check) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+	if !Known(req.ConfigValue) {
 		return
 	}
 

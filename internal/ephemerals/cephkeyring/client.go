@@ -4,7 +4,6 @@
 package cephkeyring
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -16,20 +15,9 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/cephvalue"
 )
 
-// clientCheck refuses what is no id of a metal3_ceph_client.
-type clientCheck struct{}
-
-func (clientCheck) Description(context.Context) string               { return "the id of a metal3_ceph_client" }
-func (c clientCheck) MarkdownDescription(ctx context.Context) string { return c.Description(ctx) }
-
-func (clientCheck) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
-		return
-	}
-
-	if err := checkClient(req.ConfigValue.ValueString()); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid id of a metal3_ceph_client", value.Sentence(err))
-	}
+// isClient refuses what is no id of a metal3_ceph_client.
+func isClient() validator.String {
+	return value.Check("Invalid id of a metal3_ceph_client", "the id of a metal3_ceph_client", checkClient)
 }
 
 func checkClient(id string) error {

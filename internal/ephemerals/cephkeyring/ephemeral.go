@@ -57,7 +57,7 @@ func (e *keyringResource) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 		MarkdownDescription: "The key of a user of a Ceph cluster, to be handed to whoever needs it while Terraform runs, and never stored.",
 		Attributes: map[string]schema.Attribute{
 			"client_id": schema.StringAttribute{
-				Optional: true, Validators: []validator.String{clientCheck{}, stringvalidator.ExactlyOneOf(path.MatchRoot("cluster_id")), stringvalidator.ConflictsWith(path.MatchRoot("entity"))},
+				Optional: true, Validators: []validator.String{isClient(), stringvalidator.ExactlyOneOf(path.MatchRoot("cluster_id")), stringvalidator.ConflictsWith(path.MatchRoot("entity"))},
 				MarkdownDescription: "Id of the user: `id` of a `metal3_ceph_client` (`CLUSTER_ID#ENTITY`), instead of `cluster_id` and `entity`. " +
 					"Where the same run makes the user, only this waits for it: the name of the user is known before there is one, its id is not.",
 			},

@@ -130,7 +130,7 @@ func (r *hostResource) finish(ctx context.Context, m *model, try *attempt, diags
 // complete sets what a create decides and the plan could not know: unknown values that
 // depend on values which were unknown themselves.
 func (m *model) complete(d host.Defaults) {
-	if !known(m.Namespace) {
+	if !value.Known(m.Namespace) {
 		m.Namespace = types.StringValue(first(d.Namespace, "metal3"))
 	}
 

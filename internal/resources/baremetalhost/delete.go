@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -74,7 +75,7 @@ func (r *hostResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 
 // goneAlready accepts "not found" only from the Ironic that had the host.
 func (r *hostResource) goneAlready(far host.Backend, state model, resp *resource.DeleteResponse) {
-	if known(state.Endpoint) && state.Endpoint.ValueString() != far.Endpoint() {
+	if value.Known(state.Endpoint) && state.Endpoint.ValueString() != far.Endpoint() {
 		resp.Diagnostics.AddError("Host "+state.label()+" is not in this Ironic", "The host was last seen in Ironic "+state.Endpoint.ValueString()+"; the provider now asks "+far.Endpoint()+
 			", which does not know it. Correct the provider's configuration, or take the host out with `terraform state rm`.")
 	}

@@ -54,9 +54,9 @@ func (m *model) fill(ctx context.Context, s host.Seen, endpoint string, refresh 
 	put(refresh, &m.ResourceClass, value.String(n.ResourceClass))
 	put(refresh, &m.Owner, value.String(n.Owner))
 	put(refresh, &m.Traits, value.StringSet(n.Traits))
-	put(refresh && !known(m.InstanceUUID), &m.InstanceUUID, value.String(n.InstanceUUID))
+	put(refresh && !value.Known(m.InstanceUUID), &m.InstanceUUID, value.String(n.InstanceUUID))
 
-	if !known(m.InstanceUUID) {
+	if !value.Known(m.InstanceUUID) {
 		m.InstanceUUID = types.StringValue(host.Claim(m.Namespace.ValueString(), m.Name.ValueString()))
 	}
 
@@ -76,15 +76,15 @@ func (m *model) fillHardware(raw []byte, force bool) []string {
 	h, warnings := hardware.Decode(raw)
 	put(force, &m.Hardware, hardwarevalue.Object(h))
 
-	if !known(m.BootMACAddress) && h.BootMAC() != "" {
+	if !value.Known(m.BootMACAddress) && h.BootMAC() != "" {
 		m.BootMACAddress = value.NewMAC(h.BootMAC())
 	}
 
-	if !known(m.FabricMachineID) {
+	if !value.Known(m.FabricMachineID) {
 		m.FabricMachineID = value.String(h.SystemUUID)
 	}
 
-	if !known(m.Architecture) {
+	if !value.Known(m.Architecture) {
 		m.Architecture = value.String(h.CPU.Arch)
 	}
 
@@ -160,7 +160,7 @@ func (m *model) consumer(ctx context.Context, s host.Seen, diags *diag.Diagnosti
 
 // fillPorts shows the ports in the user's order where the user lists them, else by address.
 func (m *model) fillPorts(ctx context.Context, s host.Seen, refresh bool, diags *diag.Diagnostics) {
-	if s.Ports == nil && known(m.Ports) {
+	if s.Ports == nil && value.Known(m.Ports) {
 		return
 	}
 
@@ -169,7 +169,7 @@ func (m *model) fillPorts(ctx context.Context, s host.Seen, refresh bool, diags 
 	}
 
 	var old []portModel
-	if known(m.Ports) {
+	if value.Known(m.Ports) {
 		diags.Append(m.Ports.ElementsAs(ctx, &old, false)...)
 	}
 
@@ -204,7 +204,7 @@ func (m *model) fillPorts(ctx context.Context, s host.Seen, refresh bool, diags 
 	diags.Append(d...)
 	put(refresh, &m.Ports, v)
 
-	if known(m.BootMACAddress) && !refresh {
+	if value.Known(m.BootMACAddress) && !refresh {
 		return
 	}
 

@@ -5,7 +5,6 @@ package baremetalhost
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -168,9 +167,6 @@ type consumerModel struct {
 	Name types.String `tfsdk:"name"`
 	ID   types.String `tfsdk:"id"`
 }
-
-// known reports whether a value is neither null nor unknown.
-func known(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
 
 var (
 	pathBMC      = path.Root("bmc")

@@ -75,7 +75,7 @@ func (m *model) planNames(config model, d host.Defaults, unknown []string) {
 		m.Namespace = types.StringValue(first(d.Namespace, "metal3"))
 	}
 
-	if !known(m.Name) || !known(m.Namespace) {
+	if !value.Known(m.Name) || !value.Known(m.Namespace) {
 		return
 	}
 
@@ -88,7 +88,7 @@ func (m *model) planNames(config model, d host.Defaults, unknown []string) {
 
 // planCreate refuses at plan what can be known then.
 func (m *model) planCreate(ctx context.Context, config model, d host.Defaults, unknown []string, diags *diag.Diagnostics) {
-	if known(m.Online) && !m.Online.ValueBool() && (known(m.Image) || known(m.CustomDeploy)) {
+	if value.Known(m.Online) && !m.Online.ValueBool() && (value.Known(m.Image) || value.Known(m.CustomDeploy)) {
 		diags.AddAttributeWarning(path.Root("online"), "Host "+m.label()+" will not be deployed", "online is false, and a machine that is to be off is not provisioned; it becomes available only.")
 	}
 
@@ -125,11 +125,11 @@ func (m *model) planUpdate(ctx context.Context, state, config model, d host.Defa
 	renamed := !m.Name.Equal(state.Name) || !m.Namespace.Equal(state.Namespace)
 	if renamed {
 		m.NodeName, m.InstanceUUID = types.StringUnknown(), state.InstanceUUID
-		if known(config.InstanceUUID) {
+		if value.Known(config.InstanceUUID) {
 			m.InstanceUUID = config.InstanceUUID
 		}
 
-		if known(m.Name) && known(m.Namespace) {
+		if value.Known(m.Name) && value.Known(m.Namespace) {
 			m.NodeName = types.StringValue(host.NodeName(m.Namespace.ValueString(), m.Name.ValueString()))
 		}
 

@@ -151,7 +151,7 @@ func (m model) refuse(ctx context.Context, state model, diags *diag.Diagnostics)
 		diags.AddAttributeError(path.Root("externally_provisioned"), "Host "+m.label()+" would be wiped", "Without an image, a host that is no longer externally provisioned would be undeployed and cleaned. Give the image that runs on it, or delete the host with deletion_policy = \"detach\" and register it anew.")
 	}
 
-	if !m.InspectTrigger.Equal(state.InspectTrigger) && known(m.InspectTrigger) && state.isProvisioned() {
+	if !m.InspectTrigger.Equal(state.InspectTrigger) && value.Known(m.InspectTrigger) && state.isProvisioned() {
 		diags.AddAttributeError(path.Root("inspect_trigger"), "Host "+m.label()+" is provisioned", "A machine that runs cannot be inspected: that would boot a ramdisk on it.")
 	}
 }

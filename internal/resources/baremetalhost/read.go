@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // Read implements [resource.Resource]. It costs no request of its own: all hosts of a
@@ -133,7 +134,7 @@ func (m *model) remark(seen host.Seen, diags *diag.Diagnostics) {
 func (r *hostResource) gone(ctx context.Context, far host.Backend, state *model, resp *resource.ReadResponse) {
 	name := state.label()
 
-	if known(state.Endpoint) && state.Endpoint.ValueString() != far.Endpoint() {
+	if value.Known(state.Endpoint) && state.Endpoint.ValueString() != far.Endpoint() {
 		resp.Diagnostics.AddError("Host "+name+" is not in this Ironic", fmt.Sprintf("The host was last seen in Ironic %s; the provider now asks %s, which does not know it. "+
 			"This looks like another Ironic. The state is kept; correct the provider's configuration, or take the host out with `terraform state rm`.", state.Endpoint.ValueString(), far.Endpoint()))
 

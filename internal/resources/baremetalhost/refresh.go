@@ -123,7 +123,7 @@ func (m *model) driftBMC(ctx context.Context, s host.Seen, diags *diag.Diagnosti
 	}
 
 	for key, v := range n.DriverInfo {
-		if user, ok := v.(string); ok && strings.HasSuffix(key, "_username") && known(b.Username) {
+		if user, ok := v.(string); ok && strings.HasSuffix(key, "_username") && value.Known(b.Username) {
 			b.Username = value.String(user)
 		}
 	}

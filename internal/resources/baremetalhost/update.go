@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -108,7 +109,7 @@ func (m model) wantedUpdate(ctx context.Context, state, config model, d host.Def
 
 // keepsWriteOnlyData reports whether write-only user data counts as unchanged: its version is.
 func (m model) keepsWriteOnlyData(state model) bool {
-	return known(m.UserDataWOVersion) && m.UserDataWOVersion.Equal(state.UserDataWOVersion)
+	return value.Known(m.UserDataWOVersion) && m.UserDataWOVersion.Equal(state.UserDataWOVersion)
 }
 
 // bmcChanged reports whether driver_info has to be sent again and tried.

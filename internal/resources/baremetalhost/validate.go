@@ -32,7 +32,7 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 	m.validateImage(ctx, diags)
 	m.validateAccess(ctx, diags)
 
-	off := known(m.Online) && !m.Online.ValueBool()
+	off := value.Known(m.Online) && !m.Online.ValueBool()
 	if off && m.DisablePowerOff.ValueBool() {
 		diags.AddAttributeError(path.Root("disable_power_off"), "Host "+m.label()+" cannot be off", "disable_power_off is set, so online must not be false.")
 	}
@@ -49,7 +49,7 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 }
 
 func (m model) validateImage(ctx context.Context, diags *diag.Diagnostics) {
-	if known(m.Image) && !value.HasUnknown(m.Image) {
+	if value.Known(m.Image) && !value.HasUnknown(m.Image) {
 		if i := m.image(ctx, diags); i != nil {
 			for _, p := range i.Validate() {
 				diags.AddAttributeError(pathImage.AtName(p.Path), "Invalid image of host "+m.label(), sentenceOf(p.Text))
@@ -61,7 +61,7 @@ func (m model) validateImage(ctx context.Context, diags *diag.Diagnostics) {
 		}
 	}
 
-	if known(m.RootDeviceHints) && !value.HasUnknown(m.RootDeviceHints) {
+	if value.Known(m.RootDeviceHints) && !value.HasUnknown(m.RootDeviceHints) {
 		if h := m.hints(ctx, diags); h != nil {
 			for _, p := range h.Validate() {
 				diags.AddAttributeError(path.Root("root_device_hints").AtName(p.Path), "Invalid root device hint of host "+m.label(), sentenceOf(p.Text))
@@ -69,7 +69,7 @@ func (m model) validateImage(ctx context.Context, diags *diag.Diagnostics) {
 		}
 	}
 
-	if i, ok := read[deployImageModel](ctx, m.DeployImage, diags); ok && known(i.RamdiskURL) && i.KernelURL.IsNull() {
+	if i, ok := read[deployImageModel](ctx, m.DeployImage, diags); ok && value.Known(i.RamdiskURL) && i.KernelURL.IsNull() {
 		diags.AddAttributeError(path.Root("deploy_image").AtName("ramdisk_url"), "Ramdisk without a kernel", "Give kernel_url, too.")
 	}
 }
@@ -87,7 +87,7 @@ func (m model) validateLiveISO(_ context.Context, diags *diag.Diagnostics) {
 // validateAccess holds the rules between the BMC address and other attributes.
 func (m model) validateAccess(ctx context.Context, diags *diag.Diagnostics) {
 	b, ok := read[bmcModel](ctx, m.BMC, diags)
-	if !ok || !known(b.Address) {
+	if !ok || !value.Known(b.Address) {
 		return
 	}
 

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/access"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // notUUID refuses names that look like a UUID: Ironic and import could not tell them apart.
@@ -24,7 +25,7 @@ func (notUUID) Description(context.Context) string               { return "not a
 func (v notUUID) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
 func (notUUID) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if !known(req.ConfigValue) {
+	if !value.Known(req.ConfigValue) {
 		return
 	}
 
@@ -40,7 +41,7 @@ func (bmcAddress) Description(context.Context) string               { return "ad
 func (v bmcAddress) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
 func (bmcAddress) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if !known(req.ConfigValue) {
+	if !value.Known(req.ConfigValue) {
 		return
 	}
 

@@ -49,12 +49,12 @@ func (m model) wanted(ctx context.Context, config *model, d host.Defaults, diags
 	w.DisablePowerOff = m.DisablePowerOff.ValueBoolPointer()
 	w.ConductorGroup, w.ResourceClass, w.Owner = optional(m.ConductorGroup), optional(m.ResourceClass), optional(m.Owner)
 
-	if known(m.Traits) {
+	if value.Known(m.Traits) {
 		w.Traits = value.GoStrings(m.Traits)
 	}
 
 	if config != nil {
-		if known(config.UserDataWO) {
+		if value.Known(config.UserDataWO) {
 			w.Config.UserData = config.UserDataWO.ValueString()
 		}
 
@@ -68,7 +68,7 @@ func (m model) wanted(ctx context.Context, config *model, d host.Defaults, diags
 
 // optional is nil where the user said nothing.
 func optional(s types.String) *string {
-	if !known(s) {
+	if !value.Known(s) {
 		return nil
 	}
 
@@ -87,14 +87,14 @@ func (m model) bmc(ctx context.Context, config *model, d host.Defaults, diags *d
 	}
 
 	a, err := access.Parse(b.Address.ValueString())
-	if err != nil && known(b.Address) {
+	if err != nil && value.Known(b.Address) {
 		diags.AddAttributeError(pathAddress, "Invalid BMC address", sentence(err))
 	}
 
 	out.Access = a
 
 	if config != nil {
-		if c, ok := read[bmcModel](ctx, config.BMC, diags); ok && known(c.PasswordWO) {
+		if c, ok := read[bmcModel](ctx, config.BMC, diags); ok && value.Known(c.PasswordWO) {
 			out.Password = c.PasswordWO.ValueString()
 		}
 	}
@@ -159,7 +159,7 @@ func (m model) hints(ctx context.Context, diags *diag.Diagnostics) *image.RootHi
 
 // ports are the ports that the user lists; nil where the list is computed.
 func (m model) ports(ctx context.Context, config *model, diags *diag.Diagnostics) []ironic.Port {
-	if !known(m.Ports) || config == nil || config.Ports.IsNull() {
+	if !value.Known(m.Ports) || config == nil || config.Ports.IsNull() {
 		return nil
 	}
 
@@ -187,7 +187,7 @@ func (m model) deployImage(ctx context.Context, d host.Defaults, diags *diag.Dia
 }
 
 func documentOf(d value.Document, diags *diag.Diagnostics) map[string]any {
-	if !known(d) {
+	if !value.Known(d) {
 		return nil
 	}
 

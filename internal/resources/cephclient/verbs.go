@@ -182,7 +182,5 @@ func (r *clientResource) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 // rekeys reports whether the user gets another key. That ends the one in use: it takes two numbers
 // that differ. The first one that is written, such as after an import, is none of that.
 func (m model) rekeys(state model) bool {
-	known := func(v types.Int64) bool { return !v.IsNull() && !v.IsUnknown() }
-
-	return known(m.KeyVersion) && known(state.KeyVersion) && !m.KeyVersion.Equal(state.KeyVersion)
+	return value.Known(m.KeyVersion) && value.Known(state.KeyVersion) && !m.KeyVersion.Equal(state.KeyVersion)
 }

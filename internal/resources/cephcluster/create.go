@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // Create implements [resource.Resource].
@@ -167,7 +168,7 @@ func (m model) identify(ctx context.Context, id *tfsdk.ResourceIdentity, diags *
 		diags.Append(id.Get(ctx, &have)...)
 	}
 
-	if known(have.ID) || !known(m.ID) {
+	if value.Known(have.ID) || !value.Known(m.ID) {
 		return
 	}
 

@@ -19,7 +19,7 @@ import (
 // never kept, comes from the configuration; where there is none, the host has the key of an
 // earlier apply.
 func (m model) external(ctx context.Context, config *model, diags *diag.Diagnostics) *ceph.External {
-	e, ok := object[externalModel](ctx, m.External, diags)
+	e, ok := value.Object[externalModel](ctx, m.External, diags)
 	if !ok {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (m model) external(ctx context.Context, config *model, diags *diag.Diagnost
 	out := &ceph.External{FSID: e.FSID.ValueString(), MonHost: e.MonEndpoints.ValueString(), User: e.User.ValueString(), Key: ceph.Secret(strings.TrimSpace(e.Key.ValueString()))}
 
 	if config != nil {
-		if c, ok := object[externalModel](ctx, config.External, diags); ok && known(c.KeyWO) {
+		if c, ok := value.Object[externalModel](ctx, config.External, diags); ok && value.Known(c.KeyWO) {
 			out.Key = ceph.Secret(strings.TrimSpace(c.KeyWO.ValueString()))
 		}
 	}

@@ -106,7 +106,7 @@ func (m model) limited(ctx context.Context, of func(timeoutsModel) types.String,
 
 	limit := otherwise
 
-	if t, ok := object[timeoutsModel](ctx, m.Timeouts, &ignored); ok {
+	if t, ok := value.Object[timeoutsModel](ctx, m.Timeouts, &ignored); ok {
 		if d := span(of(t)); d > 0 {
 			limit = d
 		}

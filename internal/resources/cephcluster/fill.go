@@ -56,7 +56,7 @@ func (m *model) settle(ctx context.Context, r ceph.Record, diags *diag.Diagnosti
 }
 
 func (m *model) settleID(ctx context.Context) {
-	if known(m.ID) {
+	if value.Known(m.ID) {
 		return
 	}
 

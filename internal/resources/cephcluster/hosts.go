@@ -186,11 +186,11 @@ func (m model) id(ctx context.Context) types.String {
 	var ignored diag.Diagnostics
 
 	all, names := m.hosts(ctx, &ignored)
-	if !known(m.FSID) || !known(m.Hosts) || !known(m.Mon) || !known(m.DataDir) {
+	if !value.Known(m.FSID) || !value.Known(m.Hosts) || !value.Known(m.Mon) || !value.Known(m.DataDir) {
 		return types.StringUnknown()
 	}
 
-	mon, _ := object[monModel](ctx, m.Mon, &ignored)
+	mon, _ := value.Object[monModel](ctx, m.Mon, &ignored)
 	if value.HasUnknown(mon.Hosts) || mon.Count.IsUnknown() {
 		return types.StringUnknown()
 	}

@@ -8,11 +8,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // model is the resource in Go. Nested objects stay framework values, because at plan a
@@ -87,44 +87,22 @@ var (
 
 // label names the cluster to people.
 func (m model) label() string {
-	if !known(m.Name) {
+	if !value.Known(m.Name) {
 		return "Ceph cluster"
 	}
 
 	return "Ceph cluster " + m.Name.ValueString()
 }
 
-// known reports whether a value is neither null nor unknown.
-func known(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
-
-// object reads a nested object that is known; false where it is null or unknown.
-func object[T any](ctx context.Context, o types.Object, diags *diag.Diagnostics) (T, bool) {
-	var v T
-
-	if !known(o) {
-		return v, false
-	}
-
-	d := o.As(ctx, &v, basetypes.ObjectAsOptions{})
-	diags.Append(d...)
-
-	return v, !d.HasError()
-}
-
 // objects reads a list of objects. One that is unknown as a whole is left out; index tells
 // where each one stood.
 func objects[T any](ctx context.Context, l types.List, diags *diag.Diagnostics) (all []T, index []int) {
-	if !known(l) {
+	if !value.Known(l) {
 		return nil, nil
 	}
 
 	for i, v := range l.Elements() {
-		o, is := v.(types.Object)
-		if !is {
-			continue
-		}
-
-		if one, ok := object[T](ctx, o, diags); ok {
+		if one, ok := value.Object[T](ctx, v, diags); ok {
 			all, index = append(all, one), append(index, i)
 		}
 	}
@@ -134,7 +112,7 @@ func objects[T any](ctx context.Context, l types.List, diags *diag.Diagnostics) 
 
 // hosts reads the hosts that are known, and tells the names of all in order.
 func (m model) hosts(ctx context.Context, diags *diag.Diagnostics) (all map[string]hostModel, names []string) {
-	if !known(m.Hosts) {
+	if !value.Known(m.Hosts) {
 		return nil, nil
 	}
 
@@ -143,12 +121,7 @@ func (m model) hosts(ctx context.Context, diags *diag.Diagnostics) (all map[stri
 	for name, v := range m.Hosts.Elements() {
 		names = append(names, name)
 
-		o, is := v.(types.Object)
-		if !is {
-			continue
-		}
-
-		if h, ok := object[hostModel](ctx, o, diags); ok {
+		if h, ok := value.Object[hostModel](ctx, v, diags); ok {
 			all[name] = h
 		}
 	}

@@ -24,21 +24,21 @@ var places = map[string]string{
 	"crush_location": "hosts[*].crush_location", "osd_crush_chooseleaf_type": "pool_defaults.failure_domain", "key": "data_dir", "keyfile": "data_dir",
 }
 
-// whoPattern is whom an option is for.
-var whoPattern = like("", "global, a type of daemon, a daemon such as osd.3, or client, with a mask such as osd/class:ssd behind it",
+// checkWho refuses what is nobody whom an option could be for.
+var checkWho = matches("global, a type of daemon, a daemon such as osd.3, or client, with a mask such as osd/class:ssd behind it",
 	`(global|mon|mgr|osd|mds|client)(\.[A-Za-z0-9._@-]+)?(/(class|host|rack|row|root|datacenter|room|region|zone):[A-Za-z0-9._-]+)*`)
 
 // config reads the options as they go to Ceph: by whom, and by the one spelling of their names.
 func config(m types.Map) map[string]map[string]string {
 	out := map[string]map[string]string{}
 
-	if !known(m) {
+	if !value.Known(m) {
 		return out
 	}
 
 	for who, v := range m.Elements() {
 		inner, ok := v.(types.Map)
-		if !ok || !known(inner) {
+		if !ok || !value.Known(inner) {
 			continue
 		}
 
@@ -63,18 +63,18 @@ func (options) Description(context.Context) string {
 func (o options) MarkdownDescription(ctx context.Context) string { return o.Description(ctx) }
 
 func (options) ValidateMap(_ context.Context, req validator.MapRequest, resp *validator.MapResponse) {
-	if !known(req.ConfigValue) {
+	if !value.Known(req.ConfigValue) {
 		return
 	}
 
 	sections := map[string]types.Map{}
 
 	for who, v := range req.ConfigValue.Elements() {
-		if err := whoPattern.of(who); err != nil {
+		if err := checkWho(who); err != nil {
 			resp.Diagnostics.AddAttributeError(req.Path.AtMapKey(who), "Invalid section of config", value.Sentence(err))
 		}
 
-		if inner, ok := v.(types.Map); ok && known(inner) {
+		if inner, ok := v.(types.Map); ok && value.Known(inner) {
 			sections[who] = inner
 		} else if v.IsNull() {
 			resp.Diagnostics.AddAttributeError(req.Path.AtMapKey(who), "Empty section of config", "Leave "+who+" out, or give it options.")
@@ -107,7 +107,7 @@ func validateOptions(inner types.Map, req validator.MapRequest, who string, resp
 		first[one] = name
 
 		v := inner.Elements()[name]
-		if s, ok := v.(types.String); ok && known(s) && strings.ContainsAny(strings.TrimSpace(s.ValueString()), "\n\r\x00") {
+		if s, ok := v.(types.String); ok && value.Known(s) && strings.ContainsAny(strings.TrimSpace(s.ValueString()), "\n\r\x00") {
 			resp.Diagnostics.AddAttributeError(at, "Invalid value of "+one, "A value is one line.")
 		}
 
@@ -127,7 +127,7 @@ func (sameOptions) Description(context.Context) string {
 func (s sameOptions) MarkdownDescription(ctx context.Context) string { return s.Description(ctx) }
 
 func (sameOptions) PlanModifyMap(_ context.Context, req planmodifier.MapRequest, resp *planmodifier.MapResponse) {
-	if known(req.StateValue) && known(req.PlanValue) && !value.HasUnknown(req.PlanValue) && sameConfig(config(req.StateValue), config(req.PlanValue)) {
+	if value.Known(req.StateValue) && value.Known(req.PlanValue) && !value.HasUnknown(req.PlanValue) && sameConfig(config(req.StateValue), config(req.PlanValue)) {
 		resp.PlanValue = req.StateValue
 	}
 }

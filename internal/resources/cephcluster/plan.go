@@ -38,7 +38,7 @@ func (r *clusterResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		return
 	}
 
-	if e, ok := object[externalModel](ctx, plan.External, &resp.Diagnostics); ok && plan.FSID.IsUnknown() {
+	if e, ok := value.Object[externalModel](ctx, plan.External, &resp.Diagnostics); ok && plan.FSID.IsUnknown() {
 		plan.FSID = e.FSID
 	}
 
@@ -87,7 +87,7 @@ func (m *model) planUpdate(ctx context.Context, state model, diags *diag.Diagnos
 	// An id that became unknown would replace all that is in the cluster. And one that follows the
 	// hosts only where their addresses are known would be another one in the final plan, which
 	// Terraform refuses. So the next refresh tells the new one: it is another way to the same cluster.
-	if m.ID = state.ID; !known(m.ID) {
+	if m.ID = state.ID; !value.Known(m.ID) {
 		m.ID = m.id(ctx)
 	}
 
@@ -102,11 +102,11 @@ func (m *model) planUpdate(ctx context.Context, state model, diags *diag.Diagnos
 
 	m.open()
 
-	if m.Dashboard.Equal(state.Dashboard) && (known(state.DashboardPassword) || m.Dashboard.IsNull()) {
+	if m.Dashboard.Equal(state.Dashboard) && (value.Known(state.DashboardPassword) || m.Dashboard.IsNull()) {
 		m.DashboardPassword = state.DashboardPassword
 	}
 
-	if known(m.External) {
+	if value.Known(m.External) {
 		return
 	}
 
@@ -150,7 +150,7 @@ func (m model) sameHosts(ctx context.Context, state model) bool {
 	a, names := m.hosts(ctx, &ignored)
 	b, before := state.hosts(ctx, &ignored)
 
-	if !known(m.Hosts) || len(names) != len(before) {
+	if !value.Known(m.Hosts) || len(names) != len(before) {
 		return false
 	}
 

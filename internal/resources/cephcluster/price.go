@@ -21,7 +21,7 @@ import (
 
 // priceOfDelete tells what a destroy leaves, or takes.
 func (m model) priceOfDelete(ctx context.Context, diags *diag.Diagnostics) {
-	if known(m.External) {
+	if value.Known(m.External) {
 		return // nothing of it is ours
 	}
 
@@ -49,12 +49,12 @@ func (m model) priceOfDelete(ctx context.Context, diags *diag.Diagnostics) {
 
 // priceOfCleanup tells that a destroy would take the data, when that is newly configured.
 func (m model) priceOfCleanup(ctx context.Context, state model, diags *diag.Diagnostics) {
-	if !known(m.Cleanup) || m.Cleanup.Equal(state.Cleanup) {
+	if !value.Known(m.Cleanup) || m.Cleanup.Equal(state.Cleanup) {
 		return
 	}
 
 	now := m.cleanup(ctx, diags)
-	if now.Confirmation != ceph.Confirmation || known(state.Cleanup) && state.cleanup(ctx, diags).Confirmation == ceph.Confirmation {
+	if now.Confirmation != ceph.Confirmation || value.Known(state.Cleanup) && state.cleanup(ctx, diags).Confirmation == ceph.Confirmation {
 		return
 	}
 
@@ -75,7 +75,7 @@ func (m model) price(ctx context.Context, state model, diags *diag.Diagnostics) 
 func (m model) priceOfCreate(ctx context.Context, diags *diag.Diagnostics) {
 	m.priceOfCleanup(ctx, model{}, diags)
 
-	if known(m.External) || value.HasUnknown(m.Storage) {
+	if value.Known(m.External) || value.HasUnknown(m.Storage) {
 		return
 	}
 
@@ -84,16 +84,16 @@ func (m model) priceOfCreate(ctx context.Context, diags *diag.Diagnostics) {
 
 // priceOfPools tells that a change comes too late.
 func (m model) priceOfPools(state model, diags *diag.Diagnostics) {
-	if known(m.PoolDefaults) && !m.PoolDefaults.Equal(state.PoolDefaults) {
+	if value.Known(m.PoolDefaults) && !m.PoolDefaults.Equal(state.PoolDefaults) {
 		diags.AddAttributeWarning(path.Root("pool_defaults"), "pool_defaults of "+m.label()+" no longer have an effect", "They count when a cluster is made. Pools have sizes and rules of their own; for new defaults use config.")
 	}
 }
 
 func (m model) priceOfMons(ctx context.Context, state model, diags *diag.Diagnostics) {
-	now, ok := object[monModel](ctx, m.Mon, diags)
-	before, _ := object[monModel](ctx, state.Mon, diags)
+	now, ok := value.Object[monModel](ctx, m.Mon, diags)
+	before, _ := value.Object[monModel](ctx, state.Mon, diags)
 
-	if !ok || !known(now.Count) {
+	if !ok || !value.Known(now.Count) {
 		return
 	}
 
@@ -194,7 +194,7 @@ func (m model) priceOfSelectors(state model, diags *diag.Diagnostics) {
 
 // priceOfFewHosts tells that copies cannot be spread over as many hosts as there are copies.
 func (m model) priceOfFewHosts(ctx context.Context, now ceph.StorageSpec, diags *diag.Diagnostics) {
-	pools, ok := object[poolModel](ctx, m.PoolDefaults, diags)
+	pools, ok := value.Object[poolModel](ctx, m.PoolDefaults, diags)
 	if !ok || pools.FailureDomain.ValueString() != "host" || len(now.Selectors)+len(now.Devices) == 0 || value.HasUnknown(m.Hosts) {
 		return
 	}
@@ -218,7 +218,7 @@ func (m model) priceOfFewHosts(ctx context.Context, now ceph.StorageSpec, diags 
 	}
 
 	copies := int64(3)
-	if known(pools.Size) {
+	if value.Known(pools.Size) {
 		copies = pools.Size.ValueInt64()
 	}
 
@@ -229,8 +229,8 @@ func (m model) priceOfFewHosts(ctx context.Context, now ceph.StorageSpec, diags 
 }
 
 func (m model) priceOfNetwork(ctx context.Context, state model, diags *diag.Diagnostics) {
-	now, ok := object[networkModel](ctx, m.Network, diags)
-	before, _ := object[networkModel](ctx, state.Network, diags)
+	now, ok := value.Object[networkModel](ctx, m.Network, diags)
+	before, _ := value.Object[networkModel](ctx, state.Network, diags)
 
 	if !ok {
 		return

@@ -64,7 +64,7 @@ func (r *clusterResource) Read(ctx context.Context, req resource.ReadRequest, re
 		state.fill(ctx, res.Record, &resp.Diagnostics)
 
 		// A plan keeps the id.
-		if id := state.id(ctx); known(id) {
+		if id := state.id(ctx); value.Known(id) {
 			state.ID = id
 		}
 

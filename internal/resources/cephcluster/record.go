@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
@@ -70,20 +69,20 @@ func (m model) recordHealth(ctx context.Context, r *ceph.Record, diags *diag.Dia
 		})
 	}
 
-	if known(m.Versions) {
+	if value.Known(m.Versions) {
 		r.Versions = api.Versions{}
 		diags.Append(m.Versions.ElementsAs(ctx, (*map[string]map[string]int)(&r.Versions), false)...)
 	}
 
-	if known(m.DevicesRejected) {
+	if value.Known(m.DevicesRejected) {
 		diags.Append(m.DevicesRejected.ElementsAs(ctx, &r.Rejected, false)...)
 	}
 
-	if known(m.OwnedConfig) {
+	if value.Known(m.OwnedConfig) {
 		diags.Append(m.OwnedConfig.ElementsAs(ctx, &r.Owned, false)...)
 	}
 
-	if c, ok := object[capacityState](ctx, m.Capacity, diags); ok {
+	if c, ok := value.Object[capacityState](ctx, m.Capacity, diags); ok {
 		r.Capacity = api.Capacity(c)
 	}
 }
@@ -92,17 +91,12 @@ func (m model) recordHealth(ctx context.Context, r *ceph.Record, diags *diag.Dia
 func members[T any](ctx context.Context, m types.Map, diags *diag.Diagnostics) map[string]T {
 	out := map[string]T{}
 
-	if !known(m) {
+	if !value.Known(m) {
 		return out
 	}
 
 	for name, v := range m.Elements() {
-		o, is := v.(basetypes.ObjectValue)
-		if !is {
-			continue
-		}
-
-		if one, ok := object[T](ctx, o, diags); ok {
+		if one, ok := value.Object[T](ctx, v, diags); ok {
 			out[name] = one
 		}
 	}

@@ -36,7 +36,7 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 	m.validateHosts(ctx, diags)
 	m.validateExternal(ctx, diags)
 
-	if known(m.External) {
+	if value.Known(m.External) {
 		return // the rest has no effect
 	}
 
@@ -51,7 +51,7 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 // with the role. ok is false where that is not known yet.
 func (m model) candidates(ctx context.Context, role string, listed types.List, at path.Path, diags *diag.Diagnostics) (hosts []string, ok bool) {
 	all, names := m.hosts(ctx, diags)
-	if !known(m.Hosts) || value.HasUnknown(listed) {
+	if !value.Known(m.Hosts) || value.HasUnknown(listed) {
 		return nil, false
 	}
 
@@ -71,7 +71,7 @@ func (m model) candidates(ctx context.Context, role string, listed types.List, a
 
 // areHosts refuses names that hosts does not have.
 func (m model) areHosts(_ context.Context, listed types.List, at path.Path, diags *diag.Diagnostics) bool {
-	if !known(listed) || !known(m.Hosts) {
+	if !value.Known(listed) || !value.Known(m.Hosts) {
 		return false
 	}
 
@@ -79,7 +79,7 @@ func (m model) areHosts(_ context.Context, listed types.List, at path.Path, diag
 
 	for i, v := range listed.Elements() {
 		name, _ := v.(types.String)
-		if !known(name) {
+		if !value.Known(name) {
 			ok = false
 
 			continue
@@ -100,10 +100,10 @@ func (m model) validateMons(ctx context.Context, diags *diag.Diagnostics) {
 		return
 	}
 
-	s, _ := object[monModel](ctx, m.Mon, diags)
+	s, _ := value.Object[monModel](ctx, m.Mon, diags)
 
 	count := int64(3)
-	if known(s.Count) {
+	if value.Known(s.Count) {
 		count = s.Count.ValueInt64()
 	}
 
@@ -151,7 +151,7 @@ func (m model) validateMonAddresses(ctx context.Context, hosts []string, diags *
 }
 
 func (m model) validateMgrs(ctx context.Context, diags *diag.Diagnostics) {
-	s, ok := object[mgrModel](ctx, m.Mgr, diags)
+	s, ok := value.Object[mgrModel](ctx, m.Mgr, diags)
 	if !ok && m.Mgr.IsUnknown() {
 		return
 	}
@@ -163,13 +163,13 @@ func (m model) validateMgrs(ctx context.Context, diags *diag.Diagnostics) {
 }
 
 func (m model) validateNetwork(ctx context.Context, diags *diag.Diagnostics) {
-	s, ok := object[networkModel](ctx, m.Network, diags)
+	s, ok := value.Object[networkModel](ctx, m.Network, diags)
 	if !ok {
 		return
 	}
 
-	ports, ok := object[portsModel](ctx, s.Ports, diags)
-	if ok && known(ports.Msgr1) && known(ports.Msgr2) && ports.Msgr1.Equal(ports.Msgr2) {
+	ports, ok := value.Object[portsModel](ctx, s.Ports, diags)
+	if ok && value.Known(ports.Msgr1) && value.Known(ports.Msgr2) && ports.Msgr1.Equal(ports.Msgr2) {
 		diags.AddAttributeError(pathNetwork.AtName("ports"), "Two protocols on one port", "ports.msgr1 and ports.msgr2 must differ.")
 	}
 
@@ -178,18 +178,18 @@ func (m model) validateNetwork(ctx context.Context, diags *diag.Diagnostics) {
 
 // validatePools wants enough hosts for the copies of a pool.
 func (m model) validatePools(ctx context.Context, diags *diag.Diagnostics) {
-	s, ok := object[poolModel](ctx, m.PoolDefaults, diags)
+	s, ok := value.Object[poolModel](ctx, m.PoolDefaults, diags)
 	if !ok {
 		return
 	}
 
-	if known(s.Size) && known(s.MinSize) && s.MinSize.ValueInt64() > s.Size.ValueInt64() {
+	if value.Known(s.Size) && value.Known(s.MinSize) && s.MinSize.ValueInt64() > s.Size.ValueInt64() {
 		diags.AddAttributeError(path.Root("pool_defaults").AtName("min_size"), "Pools could never be written", "pool_defaults.min_size is more than pool_defaults.size.")
 	}
 }
 
 func (m model) validateExternal(ctx context.Context, diags *diag.Diagnostics) {
-	e, ok := object[externalModel](ctx, m.External, diags)
+	e, ok := value.Object[externalModel](ctx, m.External, diags)
 	if !ok {
 		return
 	}
@@ -206,11 +206,11 @@ func (m model) validateExternal(ctx context.Context, diags *diag.Diagnostics) {
 		diags.AddAttributeError(pathExternal.AtName("key"), "External cluster needs one key", "Give one of key, key_wo (with key_wo_version) and keyring_file.")
 	}
 
-	if known(m.FSID) && known(e.FSID) && !m.FSID.Equal(e.FSID) {
+	if value.Known(m.FSID) && value.Known(e.FSID) && !m.FSID.Equal(e.FSID) {
 		diags.AddAttributeError(pathExternal.AtName("fsid"), "Two fsids", "fsid and external.fsid differ: leave fsid out.")
 	}
 
-	if known(m.Hosts) && len(m.Hosts.Elements()) != 1 {
+	if value.Known(m.Hosts) && len(m.Hosts.Elements()) != 1 {
 		diags.AddAttributeError(pathHosts, "External cluster is reached through one host", fmt.Sprintf("hosts has %d; it is the one host with Ceph's client programs.", len(m.Hosts.Elements())))
 	}
 }

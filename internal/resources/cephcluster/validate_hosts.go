@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
 )
 
@@ -69,7 +70,7 @@ func (m model) validateConnection(ctx context.Context, name string, h hostModel,
 
 // validateRanges wants the addresses of hosts in the public network.
 func (m model) validateRanges(ctx context.Context, s networkModel, diags *diag.Diagnostics) {
-	if !known(s.Public) || len(s.Public.Elements()) == 0 {
+	if !value.Known(s.Public) || len(s.Public.Elements()) == 0 {
 		return
 	}
 
@@ -77,7 +78,7 @@ func (m model) validateRanges(ctx context.Context, s networkModel, diags *diag.D
 
 	for _, v := range s.Public.Elements() {
 		text, ok := v.(interface{ ValueString() string })
-		if !ok || !known(v) {
+		if !ok || !value.Known(v) {
 			return
 		}
 

@@ -16,7 +16,7 @@ import (
 )
 
 func (m model) validateStorage(ctx context.Context, diags *diag.Diagnostics) {
-	s, ok := object[storageModel](ctx, m.Storage, diags)
+	s, ok := value.Object[storageModel](ctx, m.Storage, diags)
 	if !ok {
 		return
 	}
@@ -47,11 +47,11 @@ func (s storageModel) validateBackend(diags *diag.Diagnostics) {
 			"backend = \"file\" is for trying things out: files share a disk, and with it its failure. Set allow_file_osds = true if that is meant.")
 	}
 
-	if backend == ceph.BackendFile && known(s.Selectors) && len(s.Selectors.Elements()) > 0 {
+	if backend == ceph.BackendFile && value.Known(s.Selectors) && len(s.Selectors.Elements()) > 0 {
 		diags.AddAttributeError(pathStorage.AtName("selectors"), "Files cannot be selected", "With backend = \"file\" each OSD is one of devices.")
 	}
 
-	if backend == ceph.BackendRaw && known(s.OSDsPerDevice) && s.OSDsPerDevice.ValueInt64() > 1 {
+	if backend == ceph.BackendRaw && value.Known(s.OSDsPerDevice) && s.OSDsPerDevice.ValueInt64() > 1 {
 		diags.AddAttributeError(pathStorage.AtName("osds_per_device"), "Several OSDs need logical volumes", "With backend = \"raw\" an OSD takes all of its device. Set backend = \"lvm\".")
 	}
 }
@@ -73,11 +73,11 @@ func (s storageModel) validateRatios(diags *diag.Diagnostics) {
 		}
 
 		a, b := otherwise[i-1], otherwise[i]
-		if known(low.v) {
+		if value.Known(low.v) {
 			a = low.v.ValueFloat64()
 		}
 
-		if known(high.v) {
+		if value.Known(high.v) {
 			b = high.v.ValueFloat64()
 		}
 
@@ -104,11 +104,11 @@ func (m model) validateDevices(ctx context.Context, s storageModel, diags *diag.
 
 		m.validateOSDHost(ctx, d.Host, at.AtName("host"), diags)
 
-		if sure && backend != ceph.BackendLVM && (d.Encrypted.ValueBool() || known(d.Count) && d.Count.ValueInt64() > 1) {
+		if sure && backend != ceph.BackendLVM && (d.Encrypted.ValueBool() || value.Known(d.Count) && d.Count.ValueInt64() > 1) {
 			diags.AddAttributeError(at, "Device "+d.Path.ValueString()+" needs logical volumes", "encrypted and osds_per_device need backend = \"lvm\".")
 		}
 
-		if !known(d.Host) || !known(d.Path) {
+		if !value.Known(d.Host) || !value.Known(d.Path) {
 			continue
 		}
 
@@ -127,7 +127,7 @@ func (m model) validateDevices(ctx context.Context, s storageModel, diags *diag.
 
 // validateOSDHost wants a host that may have OSDs.
 func (m model) validateOSDHost(ctx context.Context, host types.String, at path.Path, diags *diag.Diagnostics) {
-	if !known(host) || !known(m.Hosts) {
+	if !value.Known(host) || !value.Known(m.Hosts) {
 		return
 	}
 
@@ -151,7 +151,7 @@ func (m model) validateSelectors(ctx context.Context, s storageModel, diags *dia
 	for i, one := range selectors {
 		at := pathStorage.AtName("selectors").AtListIndex(index[i])
 
-		if known(one.Hosts) {
+		if value.Known(one.Hosts) {
 			for j, v := range one.Hosts.Elements() {
 				name, _ := v.(types.String)
 				m.validateOSDHost(ctx, name, at.AtName("hosts").AtListIndex(j), diags)
@@ -167,7 +167,7 @@ func (m model) validateSelectors(ctx context.Context, s storageModel, diags *dia
 			diags.AddAttributeError(at, "Selector says nothing", "It would take every free device. If that is meant, set all = true; else say which: name_regex, path_regex, min_size, max_size, rotational.")
 		}
 
-		if known(one.MinSize) && known(one.MaxSize) && sizeOf(one.MinSize.ValueString()) > sizeOf(one.MaxSize.ValueString()) {
+		if value.Known(one.MinSize) && value.Known(one.MaxSize) && sizeOf(one.MinSize.ValueString()) > sizeOf(one.MaxSize.ValueString()) {
 			diags.AddAttributeError(at.AtName("max_size"), "Selector takes nothing", "max_size is less than min_size.")
 		}
 

@@ -4,7 +4,6 @@
 package cephcluster
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -18,36 +17,21 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
-// rule is a validator made of one function over a known string.
-type rule struct {
-	summary, describe string
-	of                func(string) error
-}
-
-func (r rule) Description(context.Context) string             { return r.describe }
-func (r rule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
-
-func (r rule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if !known(req.ConfigValue) {
-		return
-	}
-
-	if err := r.of(req.ConfigValue.ValueString()); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, r.summary, value.Sentence(err))
-	}
-}
-
 // like refuses what a pattern does not match.
-func like(summary, describe, expression string) rule {
+func like(summary, describe, expression string) validator.String {
+	return value.Check(summary, describe, matches(describe, expression))
+}
+
+func matches(describe, expression string) func(string) error {
 	compiled := regexp.MustCompile(`^(?:` + expression + `)$`)
 
-	return rule{summary, describe, func(s string) error {
+	return func(s string) error {
 		if !compiled.MatchString(s) {
 			return fmt.Errorf("%q is not %s", s, describe)
 		}
 
 		return nil
-	}}
+	}
 }
 
 const fsidForm = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
@@ -80,27 +64,27 @@ func versionConstraint() validator.String {
 
 // cephKey does not repeat what it refuses: that may be nearly a key.
 func cephKey() validator.String {
-	return rule{"Invalid key", "a key of Ceph, as ceph auth get-key prints it", func(s string) error {
+	return value.Check("Invalid key", "a key of Ceph, as ceph auth get-key prints it", func(s string) error {
 		if !ceph.ValidKey(ceph.Secret(strings.TrimSpace(s))) {
 			return errors.New("this is no key of Ceph; it is what `ceph auth get-key` prints")
 		}
 
 		return nil
-	}}
+	})
 }
 
 func cidr() validator.String {
-	return rule{"Invalid network", "a network such as 10.0.0.0/24", func(s string) error {
+	return value.Check("Invalid network", "a network such as 10.0.0.0/24", func(s string) error {
 		if _, err := netip.ParsePrefix(s); err != nil {
 			return fmt.Errorf("%q is no network; write it as an address and a length, such as 10.0.0.0/24", s)
 		}
 
 		return nil
-	}}
+	})
 }
 
 func durationOrZero() validator.String {
-	return rule{"Invalid duration", "0, or a duration such as 10m", func(s string) error {
+	return value.Check("Invalid duration", "0, or a duration such as 10m", func(s string) error {
 		if s == "0" || s == "0s" {
 			return nil
 		}
@@ -108,19 +92,19 @@ func durationOrZero() validator.String {
 		_, err := value.ParseDuration(s)
 
 		return err //nolint:wrapcheck // it says all
-	}}
+	})
 }
 
 func size() validator.String {
-	return rule{"Invalid size", "a size such as 4G", func(s string) error {
+	return value.Check("Invalid size", "a size such as 4G", func(s string) error {
 		_, err := parseSize(s)
 
 		return err
-	}}
+	})
 }
 
 func pattern() validator.String {
-	return rule{"Invalid regular expression", "a regular expression", func(s string) error {
+	return value.Check("Invalid regular expression", "a regular expression", func(s string) error {
 		if s == "" {
 			return errors.New("the expression is empty, and would match no device")
 		}
@@ -130,17 +114,17 @@ func pattern() validator.String {
 		}
 
 		return nil
-	}}
+	})
 }
 
 func absolute() validator.String {
-	return rule{"Invalid path", "an absolute path", func(s string) error {
+	return value.Check("Invalid path", "an absolute path", func(s string) error {
 		if !path.IsAbs(s) || path.Clean(s) != s || strings.ContainsAny(s, "\n\r\x00") {
 			return fmt.Errorf("%q must be an absolute path, without . and .. and without / at its end", s)
 		}
 
 		return nil
-	}}
+	})
 }
 
 // The longest path of a socket below the folder: Linux takes 107 bytes for all of it.
@@ -153,7 +137,7 @@ const (
 var reserved = []string{"/etc", "/etc/ceph", "/var/log/ceph", "/rook", "/var", "/var/lib", "/usr", "/dev", "/proc", "/sys", "/run", "/tmp", "/root", "/home", "/boot"}
 
 func dataDir() validator.String {
-	return rule{"Invalid data_dir", "an absolute path to a folder of the cluster's own", func(s string) error {
+	return value.Check("Invalid data_dir", "an absolute path to a folder of the cluster's own", func(s string) error {
 		if strings.ContainsAny(s, " \t\n\r#;=%$'\"\\,") {
 			return fmt.Errorf("%q has a letter that ceph.conf could not hold: no blanks, quotes and none of # ; = %% $ , \\", s)
 		}
@@ -173,5 +157,5 @@ func dataDir() validator.String {
 		}
 
 		return nil
-	}}
+	})
 }

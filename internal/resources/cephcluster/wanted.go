@@ -51,7 +51,7 @@ func withRole(all map[string]hostModel, names []string) func(role string) []stri
 }
 
 func (m model) mon(ctx context.Context, hosts []string, diags *diag.Diagnostics) ceph.MonSpec {
-	s, _ := object[monModel](ctx, m.Mon, diags)
+	s, _ := value.Object[monModel](ctx, m.Mon, diags)
 	if named := value.GoStrings(s.Hosts); len(named) > 0 {
 		hosts = named
 	}
@@ -61,7 +61,7 @@ func (m model) mon(ctx context.Context, hosts []string, diags *diag.Diagnostics)
 
 // mgr has no more managers than hosts that may have one.
 func (m model) mgr(ctx context.Context, hosts []string, diags *diag.Diagnostics) ceph.MgrSpec {
-	s, _ := object[mgrModel](ctx, m.Mgr, diags)
+	s, _ := value.Object[mgrModel](ctx, m.Mgr, diags)
 	if named := value.GoStrings(s.Hosts); len(named) > 0 {
 		hosts = named
 	}
@@ -82,8 +82,8 @@ func (m model) mgr(ctx context.Context, hosts []string, diags *diag.Diagnostics)
 }
 
 func (m model) network(ctx context.Context, diags *diag.Diagnostics) ceph.NetworkSpec {
-	s, _ := object[networkModel](ctx, m.Network, diags)
-	ports, _ := object[portsModel](ctx, s.Ports, diags)
+	s, _ := value.Object[networkModel](ctx, m.Network, diags)
+	ports, _ := value.Object[portsModel](ctx, s.Ports, diags)
 
 	return ceph.NetworkSpec{
 		Public: value.GoStrings(s.Public), Cluster: value.GoStrings(s.Cluster), RequireMsgr2: s.RequireMsgr2.ValueBool(),
@@ -93,8 +93,8 @@ func (m model) network(ctx context.Context, diags *diag.Diagnostics) ceph.Networ
 }
 
 func (m model) storage(ctx context.Context, diags *diag.Diagnostics) ceph.StorageSpec {
-	s, _ := object[storageModel](ctx, m.Storage, diags)
-	removal, _ := object[removalModel](ctx, s.Removal, diags)
+	s, _ := value.Object[storageModel](ctx, m.Storage, diags)
+	removal, _ := value.Object[removalModel](ctx, s.Removal, diags)
 
 	out := ceph.StorageSpec{
 		Backend: s.Backend.ValueString(), FileSize: sizeOf(s.FileSize.ValueString()), OSDsPerDevice: int(s.OSDsPerDevice.ValueInt64()),
@@ -126,38 +126,38 @@ func (m model) storage(ctx context.Context, diags *diag.Diagnostics) ceph.Storag
 
 // policies reads the sections that say how things are done.
 func (m model) policies(ctx context.Context, w *ceph.Wanted, diags *diag.Diagnostics) {
-	if s, ok := object[poolModel](ctx, m.PoolDefaults, diags); ok {
+	if s, ok := value.Object[poolModel](ctx, m.PoolDefaults, diags); ok {
 		w.PoolDefaults = ceph.PoolDefaults{
 			FailureDomain: s.FailureDomain.ValueString(), Size: int(s.Size.ValueInt64()), MinSize: int(s.MinSize.ValueInt64()), PGNum: int(s.PGNum.ValueInt64()),
 		}
 	}
 
-	if s, ok := object[upgradeModel](ctx, m.Upgrade, diags); ok {
+	if s, ok := value.Object[upgradeModel](ctx, m.Upgrade, diags); ok {
 		w.Upgrade = ceph.UpgradeSpec{
 			SkipChecks: s.SkipChecks.ValueBool(), ContinueUnhealthy: s.ContinueUnhealthy.ValueBool(), OkToStop: span(s.OkToStop),
 			Parallel: int(s.Parallel.ValueInt64()), RequireCleanPGs: s.RequireCleanPGs.ValueBool(),
 		}
 	}
 
-	if s, ok := object[takeoverModel](ctx, m.Takeover, diags); ok {
+	if s, ok := value.Object[takeoverModel](ctx, m.Takeover, diags); ok {
 		w.Takeover = ceph.Takeover{WipeForeignDevices: s.WipeForeignDevices.ValueBool(), WipeForeignData: s.WipeForeignData.ValueBool()}
 	}
 
-	if s, ok := object[dashboardModel](ctx, m.Dashboard, diags); ok {
+	if s, ok := value.Object[dashboardModel](ctx, m.Dashboard, diags); ok {
 		w.Dashboard = ceph.Dashboard{
 			Managed: true, Enabled: s.Enabled.ValueBool(), Port: int(s.Port.ValueInt64()), SSL: s.SSL.ValueBool(), Prefix: s.Prefix.ValueString(),
 			Password: ceph.Secret(m.DashboardPassword.ValueString()),
 		}
 	}
 
-	if s, ok := object[readyModel](ctx, m.Ready, diags); ok {
+	if s, ok := value.Object[readyModel](ctx, m.Ready, diags); ok {
 		w.Ready = ceph.ReadySpec{OSDs: s.OSDsUp.ValueString(), Health: s.Health.ValueString(), AllowCodes: value.GoStrings(s.AllowCodes)}
 	}
 }
 
 // cleanup is what a delete does.
 func (m model) cleanup(ctx context.Context, diags *diag.Diagnostics) ceph.CleanupSpec {
-	s, _ := object[cleanupModel](ctx, m.Cleanup, diags)
+	s, _ := value.Object[cleanupModel](ctx, m.Cleanup, diags)
 
 	return ceph.CleanupSpec{
 		Confirmation: s.Confirmation.ValueString(), Wipe: s.Wipe.ValueString(), Passes: int(s.Passes.ValueInt64()), AllowWithData: s.AllowWithData.ValueBool(),

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // Create implements [resource.Resource].
@@ -143,7 +144,7 @@ func (m model) identify(ctx context.Context, id *tfsdk.ResourceIdentity, diags *
 		diags.Append(id.Get(ctx, &have)...)
 	}
 
-	if known(have.MachineID) {
+	if value.Known(have.MachineID) {
 		return
 	}
 

@@ -7,13 +7,12 @@ import (
 	"context"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // model is the resource in Go. Nested objects stay framework values, because at plan a
@@ -96,37 +95,15 @@ var (
 	pathSpec  = path.Root("other_spec")
 )
 
-// known reports whether a value is neither null nor unknown.
-func known(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
-
-// object reads a nested object that is known; false where it is null or unknown.
-func object[T any](ctx context.Context, o types.Object, diags *diag.Diagnostics) (T, bool) {
-	var v T
-
-	if !known(o) {
-		return v, false
-	}
-
-	d := o.As(ctx, &v, basetypes.ObjectAsOptions{})
-	diags.Append(d...)
-
-	return v, !d.HasError()
-}
-
 // hosts reads the list of hosts. One that is unknown as a whole stays an unknown object, so
 // a host is read from each element by itself; ok tells which ones are known.
 func (m model) hosts(ctx context.Context, diags *diag.Diagnostics) (all []hostModel, ok []bool) {
-	if !known(m.Hosts) {
+	if !value.Known(m.Hosts) {
 		return nil, nil
 	}
 
 	for _, v := range m.Hosts.Elements() {
-		o, is := v.(types.Object)
-		if !is {
-			continue
-		}
-
-		h, read := object[hostModel](ctx, o, diags)
+		h, read := value.Object[hostModel](ctx, v, diags)
 		all, ok = append(all, h), append(ok, read)
 	}
 
@@ -136,7 +113,7 @@ func (m model) hosts(ctx context.Context, diags *diag.Diagnostics) (all []hostMo
 // machines are the ids of the machines in hosts, as the fabric spells them; complete is
 // false where one is not known yet.
 func (m model) machines(ctx context.Context) (ids []string, complete bool) {
-	if !known(m.Hosts) {
+	if !value.Known(m.Hosts) {
 		return nil, false
 	}
 
@@ -146,7 +123,7 @@ func (m model) machines(ctx context.Context) (ids []string, complete bool) {
 	complete = true
 
 	for i, h := range all {
-		if !ok[i] || !known(h.MachineID) {
+		if !ok[i] || !value.Known(h.MachineID) {
 			complete = false
 
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
 )
 
@@ -26,7 +27,7 @@ func nodeAttribute() schema.Attribute {
 
 // connected reports whether a host is to be reached at all.
 func connected(ctx context.Context, node types.Object, diags *diag.Diagnostics) bool {
-	if !known(node) {
+	if !value.Known(node) {
 		return false
 	}
 

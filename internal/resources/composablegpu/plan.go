@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // ModifyPlan implements [resource.ResourceWithModifyPlan]: devices are open in a plan that
@@ -37,7 +38,7 @@ func (r *gpuResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 	}
 
 	if req.State.Raw.IsNull() {
-		if known(plan.Size) {
+		if value.Known(plan.Size) {
 			r.foresee(ctx, plan, int(plan.Size.ValueInt64()), nil, &resp.Diagnostics)
 		}
 
@@ -77,7 +78,7 @@ func (r *gpuResource) planUpdate(ctx context.Context, plan *model, state model, 
 	plan.open()
 	plan.price(ctx, state, have, diags)
 
-	if grow := plan.Size.ValueInt64() - int64(attached(have)); known(plan.Size) && grow > 0 {
+	if grow := plan.Size.ValueInt64() - int64(attached(have)); value.Known(plan.Size) && grow > 0 {
 		r.foresee(ctx, *plan, int(grow), have, diags)
 	}
 }

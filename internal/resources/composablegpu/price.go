@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // foreseeTimeout bounds what a plan asks the fabric: a plan is cheap, or does without.
@@ -75,7 +76,7 @@ func (m model) price(ctx context.Context, state model, have []device.Record, dia
 		}
 	}
 
-	if less := len(stay) - int(m.Size.ValueInt64()); known(m.Size) && less > 0 {
+	if less := len(stay) - int(m.Size.ValueInt64()); value.Known(m.Size) && less > 0 {
 		diags.AddAttributeWarning(pathSize, "Devices of "+label+" will be detached", fmt.Sprintf("%d of these %d go, those in detach_first and those that nobody uses before others:%s\n%s",
 			less, len(stay), listed(stay), m.manner()))
 	}
@@ -108,7 +109,7 @@ func listed(devices []device.Record) string {
 // It never fails: what cannot be known within seconds is found out at apply.
 func (r *gpuResource) foresee(ctx context.Context, m model, more int, have []device.Record, diags *diag.Diagnostics) {
 	machines, complete := m.machines(ctx)
-	if more <= 0 || !complete || !known(m.Model) || !known(m.Type) || !known(m.AllocationPolicy) || m.ExistingDevices.ValueString() == string(device.ExistingAdopt) || r.far == nil {
+	if more <= 0 || !complete || !value.Known(m.Model) || !value.Known(m.Type) || !value.Known(m.AllocationPolicy) || m.ExistingDevices.ValueString() == string(device.ExistingAdopt) || r.far == nil {
 		return
 	}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // Update implements [resource.Resource]. It never taints: after a failure the state says
@@ -164,5 +165,5 @@ func (m model) same(ctx context.Context, desk *device.Desk, have []device.Record
 
 // elsewhere reports whether the devices were last seen in another fabric.
 func (m model) elsewhere(desk *device.Desk) bool {
-	return known(m.Endpoint) && m.Endpoint.ValueString() != desk.Fabric.Endpoint()
+	return value.Known(m.Endpoint) && m.Endpoint.ValueString() != desk.Fabric.Endpoint()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // ValidateConfig implements [resource.ResourceWithValidateConfig].
@@ -27,7 +28,7 @@ func (r *gpuResource) ValidateConfig(ctx context.Context, req resource.ValidateC
 
 	config.validate(ctx, &resp.Diagnostics)
 
-	if s, ok := object[specModel](ctx, config.OtherSpec, &resp.Diagnostics); ok && known(s.AllowedPodNumber) {
+	if s, ok := value.Object[specModel](ctx, config.OtherSpec, &resp.Diagnostics); ok && value.Known(s.AllowedPodNumber) {
 		resp.Diagnostics.AddAttributeWarning(pathSpec.AtName("allowed_pod_number"), "Number of pods has no effect",
 			"A machine has no number of pods; allowed_pod_number is accepted so that a ComposabilityRequest can be copied, and ignored.")
 	}
@@ -39,8 +40,8 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 	m.validateHosts(ctx, diags)
 	m.validateCapacity(ctx, diags)
 
-	different := known(m.AllocationPolicy) && m.AllocationPolicy.ValueString() == string(device.DifferentNode)
-	if different && known(m.Size) && known(m.Hosts) && m.Size.ValueInt64() > int64(len(m.Hosts.Elements())) {
+	different := value.Known(m.AllocationPolicy) && m.AllocationPolicy.ValueString() == string(device.DifferentNode)
+	if different && value.Known(m.Size) && value.Known(m.Hosts) && m.Size.ValueInt64() > int64(len(m.Hosts.Elements())) {
 		diags.AddAttributeError(pathSize, "Not enough hosts for "+m.label(ctx), fmt.Sprintf("allocation_policy is %q: each of the %s goes to another host, and hosts has %d.",
 			device.DifferentNode, count(int(m.Size.ValueInt64())), len(m.Hosts.Elements())))
 	}
@@ -52,7 +53,7 @@ func (m model) validateHosts(ctx context.Context, diags *diag.Diagnostics) {
 	first := map[string]int{}
 
 	for i, h := range all {
-		if !ok[i] || !known(h.MachineID) {
+		if !ok[i] || !value.Known(h.MachineID) {
 			continue
 		}
 
@@ -71,7 +72,7 @@ func (m model) validateHosts(ctx context.Context, diags *diag.Diagnostics) {
 
 // validateCapacity wants of each host what other_spec asks for.
 func (m model) validateCapacity(ctx context.Context, diags *diag.Diagnostics) {
-	s, ok := object[specModel](ctx, m.OtherSpec, diags)
+	s, ok := value.Object[specModel](ctx, m.OtherSpec, diags)
 	if !ok {
 		return
 	}
@@ -83,7 +84,7 @@ func (m model) validateCapacity(ctx context.Context, diags *diag.Diagnostics) {
 			continue
 		}
 
-		c, _ := object[capacityModel](ctx, h.Capacity, diags)
+		c, _ := value.Object[capacityModel](ctx, h.Capacity, diags)
 
 		for _, one := range []struct {
 			demand, has    types.Int64
@@ -93,7 +94,7 @@ func (m model) validateCapacity(ctx context.Context, diags *diag.Diagnostics) {
 			{s.Memory, c.MemoryBytes, "memory", "memory_bytes"},
 			{s.EphemeralStorage, c.StorageBytes, "ephemeral_storage", "storage_bytes"},
 		} {
-			if known(one.demand) && one.demand.ValueInt64() > 0 && one.has.IsNull() {
+			if value.Known(one.demand) && one.demand.ValueInt64() > 0 && one.has.IsNull() {
 				diags.AddAttributeError(pathHosts.AtListIndex(i).AtName("capacity"), "Capacity of "+h.label()+" is not given",
 					"other_spec."+one.wants+" asks for a capacity, and nobody but the configuration knows it: give hosts["+
 						fmt.Sprint(i)+"].capacity."+one.missing+", for instance from the hardware of its metal3_baremetal_host.")

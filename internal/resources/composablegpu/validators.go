@@ -11,31 +11,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
-
-// rule is a validator made of one function over a known string.
-type rule struct {
-	summary, describe string
-	of                func(string) error
-}
-
-func (r rule) Description(context.Context) string             { return r.describe }
-func (r rule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
-
-func (r rule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if !known(req.ConfigValue) {
-		return
-	}
-
-	if err := r.of(req.ConfigValue.ValueString()); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, r.summary, sentence(err))
-	}
-}
 
 // modelName refuses what no fabric can have as a model. Fabrics compare models letter by
 // letter, so a blank that was copied along would find nothing.
 func modelName() validator.String {
-	return rule{"Invalid model", "the model as the fabric spells it, without blanks around it", func(s string) error {
+	return value.Check("Invalid model", "the model as the fabric spells it, without blanks around it", func(s string) error {
 		switch {
 		case strings.TrimSpace(s) == "":
 			return errors.New("the model is empty")
@@ -44,12 +26,12 @@ func modelName() validator.String {
 		default:
 			return nil
 		}
-	}}
+	})
 }
 
 // machineID refuses what is no id of a machine.
 func machineID() validator.String {
-	return rule{"Invalid machine id", "the id of a machine in the fabric", func(s string) error {
+	return value.Check("Invalid machine id", "the id of a machine in the fabric", func(s string) error {
 		switch id := fabric.MachineID(s); {
 		case id == "":
 			return errors.New("the id of the machine is empty")
@@ -58,7 +40,7 @@ func machineID() validator.String {
 		default:
 			return nil
 		}
-	}}
+	})
 }
 
 // hasMachine refuses a host without a machine id. One that is not known yet may have one.
@@ -68,7 +50,7 @@ func (hasMachine) Description(context.Context) string               { return "ma
 func (h hasMachine) MarkdownDescription(ctx context.Context) string { return h.Description(ctx) }
 
 func (hasMachine) ValidateObject(_ context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
-	if !known(req.ConfigValue) {
+	if !value.Known(req.ConfigValue) {
 		return
 	}
 

@@ -97,7 +97,7 @@ func (r *gpuResource) node(ctx context.Context, h hostModel, typ string, at path
 }
 
 func (h hostModel) label() string {
-	if known(h.Name) && h.Name.ValueString() != "" {
+	if value.Known(h.Name) && h.Name.ValueString() != "" {
 		return h.Name.ValueString()
 	}
 
@@ -108,7 +108,7 @@ func (h hostModel) label() string {
 func (h hostModel) machine() string { return fabric.MachineID(h.MachineID.ValueString()) }
 
 func (h hostModel) capacity(ctx context.Context, diags *diag.Diagnostics) *device.Capacity {
-	c, ok := object[capacityModel](ctx, h.Capacity, diags)
+	c, ok := value.Object[capacityModel](ctx, h.Capacity, diags)
 	if !ok {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (h hostModel) capacity(ctx context.Context, diags *diag.Diagnostics) *devic
 }
 
 func (m model) spec(ctx context.Context, diags *diag.Diagnostics) *device.Spec {
-	s, ok := object[specModel](ctx, m.OtherSpec, diags)
+	s, ok := value.Object[specModel](ctx, m.OtherSpec, diags)
 	if !ok {
 		return nil
 	}
@@ -129,13 +129,13 @@ func (m model) spec(ctx context.Context, diags *diag.Diagnostics) *device.Spec {
 func (m model) limits(ctx context.Context, diags *diag.Diagnostics) device.Limits {
 	out := device.DefaultLimits
 
-	t, ok := object[timeoutsModel](ctx, m.Timeouts, diags)
+	t, ok := value.Object[timeoutsModel](ctx, m.Timeouts, diags)
 	if !ok {
 		return out
 	}
 
 	for to, text := range map[*time.Duration]types.String{&out.Attach: t.Attach, &out.Visible: t.Visible, &out.Drain: t.Drain, &out.Detach: t.Detach} {
-		if !known(text) {
+		if !value.Known(text) {
 			continue
 		}
 
@@ -154,7 +154,7 @@ func (m model) limits(ctx context.Context, diags *diag.Diagnostics) device.Limit
 
 // records reads the devices of a state.
 func (m model) records(ctx context.Context, diags *diag.Diagnostics) []device.Record {
-	if !known(m.Devices) {
+	if !value.Known(m.Devices) {
 		return nil
 	}
 
