@@ -17,8 +17,7 @@ import (
 const scriptMakeDaemon = `# metal3: ceph-daemon-make
 dir=$1 fsid=$2 user=$3 type=$4 id=$5
 d=$dir/$type/$id
-` + shellForeign + scriptTake + `
-own() { [ -z "$user" ] || chown "$user:$user" "$@"; }
+` + shellForeign + scriptTake + shOwn + `
 mark=-
 if [ -e "$d/done" ]; then mark=; read -r mark x <"$d/done"; fi
 if [ -d "$d" ] && [ "$mark" != "$fsid" ]; then

@@ -104,7 +104,7 @@ fi
 //	cephfsid mon a <the fsid of who began to make it and was cut off: nothing is in it yet>
 //	cephfsid osd 0 <what its file ceph_fsid holds>
 //	holds mgr a
-const lookLeftovers = `
+const lookLeftovers = shMonKey + `
 for type in mon mgr osd mds; do
   for d in "$dir/$type"/*; do
     [ -d "$d" ] || continue
@@ -114,7 +114,7 @@ for type in mon mgr osd mds; do
       mon) f=; [ ! -e "$dir/mon/.making-$id" ] || read -r f x <"$dir/mon/.making-$id"
         if [ -n "$f" ]; then echo "cephfsid mon $id $f"; continue; fi
         [ -e "$d/store.db" ] || [ -e "$d/keyring" ] || continue
-        k=$(sed -n '/^\[mon\.\]/,/^\[[^m]/s/^[[:space:]]*key[[:space:]]*=[[:space:]]*//p' "$d/keyring" 2>/dev/null | head -n 1 | tr -d ' \t\r\n' | sha256sum)
+        k=$(mon_key "$d/keyring" | sha256sum)
         echo "store mon $id ${k%% *}" ;;
       osd) f=; [ ! -e "$d/ceph_fsid" ] || read -r f x <"$d/ceph_fsid"
         [ -z "$f" ] || echo "cephfsid osd $id $f" ;;

@@ -108,14 +108,13 @@ func checkSlot(l ceph.Layout, s ceph.Slot) error {
 const scriptMakeOSD = `# metal3: ceph-make-osd
 dir=$1 fsid=$2 key=$3 id=$4 user=$5
 data=$dir/osd/$id
-` + shActivate + shWriteActivate + `
+` + shActivate + shWriteActivate + shOwn + shProve + `
 IFS= read -r secret || [ -n "$secret" ] || die 1 'no key came'
 umask 077
 rec=$dir/slots/$key/slot.json
 [ -f "$rec" ] || die 1 "there is no $rec"
 load "$rec"
 [ "$uuid" = "$6" ] || die 1 "$rec is the record of another OSD"
-own() { [ -z "$user" ] || chown "$user:$user" "$@"; }
 blank() {
   if [ -f "$1" ]; then
     size=$(stat -L -c %s "$1") && truncate -s 0 "$1" && truncate -s "$size" "$1" || exit 1
@@ -125,9 +124,7 @@ blank() {
 }
 mine() {
   if head_of "$1"; then
-    of=$(label_get "$1" ceph_fsid)
-    [ -z "$of" ] || [ "$of" = "$fsid" ] || die 91 "$1 carries an OSD of the cluster $of"
-    [ "$hu" = "$uuid" ] || die 91 "$1 carries another OSD, with the uuid $hu"
+    ours "$1"
     [ "$hr" = "$2" ] || die 92 "$1 is the $hr of this OSD, not its $2"
     return 0
   fi

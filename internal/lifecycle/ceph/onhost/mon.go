@@ -21,6 +21,11 @@ const (
 	startLimit = 2 * time.Minute
 )
 
+// shMonKey is the shell function that prints the key of mon. in a keyring file: for memory only.
+const shMonKey = `
+mon_key() { sed -n '/^\[mon\.\]/,/^\[[^m]/s/^[[:space:]]*key[[:space:]]*=[[:space:]]*//p' "$1" 2>/dev/null | head -n 1 | tr -d ' \t\r\n'; }
+`
+
 // scriptMakeMon makes the store of a monitor. Parameters: 1 folder, 2 fsid, 3 user, 4 id, 5 the
 // length of the keyring in the standard input, 6 that of the monmap behind it (0: there is
 // none), then for the first monmap pairs of id and addresses.
@@ -40,13 +45,11 @@ begun=$dir/mon/.making-$id
 mark=
 [ ! -e "$d/done" ] || read -r mark x <"$d/done"
 [ "$mark" != "$fsid" ] || [ ! -d "$d/store.db" ] || { echo there; exit 0; }
-` + scriptTake + `
-own() { [ -z "$user" ] || chown "$user:$user" "$@"; }
+` + scriptTake + shOwn + shMonKey + `
 keyring=$(mktemp "$dir/tmp/k.XXXXXX") && map=$(mktemp "$dir/tmp/m.XXXXXX") || exit 1
 more="$keyring $map"
 part 0 "$klen" >"$keyring"
 own "$keyring" "$map" || exit 1
-key() { sed -n '/^\[mon\.\]/,/^\[[^m]/s/^[[:space:]]*key[[:space:]]*=[[:space:]]*//p' "$1" 2>/dev/null | head -n 1 | tr -d ' \t\r\n'; }
 holds() { [ -n "$(ls -A "$d" 2>/dev/null | grep -vx lost+found)" ]; }
 whose() {
   size=$(du -sk "$d" | cut -f 1)
@@ -61,8 +64,8 @@ if [ -d "$d" ] && holds; then
   was=
   [ ! -e "$begun" ] || read -r was x <"$begun"
   if [ "$mark" != "$fsid" ] && [ "$was" != "$fsid" ]; then
-    k=$(key "$d/keyring")
-    if [ -z "$k" ] || [ "$k" != "$(key "$keyring")" ]; then
+    k=$(mon_key "$d/keyring")
+    if [ -z "$k" ] || [ "$k" != "$(mon_key "$keyring")" ]; then
       who=$(whose)
       [ "$who" = "$fsid" ] || foreign "$d" "$who"
     fi

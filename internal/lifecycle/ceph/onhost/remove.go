@@ -14,14 +14,13 @@ import (
 // is ours is the marker, the file that an OSD keeps its cluster's fsid in, or the note of a store
 // that was begun. A folder that is a mount point is emptied and stays.
 const scriptRemove = `# metal3: ceph-daemon-remove
-` + shellDaemon + `
+` + shellDaemon + shFSID + `
 pid=$(pid_of)
 if [ -n "$pid" ]; then echo "$type.$id (pid $pid)"; exit 65; fi
 if [ -L "$d" ]; then echo "$d is a link" >&2; exit 1; fi
 begun=$dir/mon/.making-$id
 if [ -d "$d" ]; then
-  if [ -z "$mark" ] && [ -e "$d/ceph_fsid" ]; then read -r mark x <"$d/ceph_fsid"; fi
-  if [ -z "$mark" ] && [ "$type" = mon ] && [ -e "$begun" ]; then read -r mark x <"$begun"; fi
+  mark=$(folder_fsid "$d")
   if [ "$mark" != "$fsid" ]; then rmdir "$d" 2>/dev/null || foreign "$d" "$mark"; fi
 fi
 if [ -d "$d" ]; then

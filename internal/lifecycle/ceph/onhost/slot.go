@@ -66,6 +66,23 @@ find_db() {
 }
 `
 
+// shProve are shell functions that end a script where a device is not to be written to. They need those
+// of shLabel and shSay.
+//
+//	idle DEV      nobody has it open
+//	ours DEV      its label, which head_of has found, is of the OSD $uuid of the cluster $fsid
+const shProve = `
+idle() {
+  why=$(busy_of "$1")
+  [ -z "$why" ] || die 92 "$1: $why"
+}
+ours() {
+  of=$(label_get "$1" ceph_fsid)
+  [ -z "$of" ] || [ "$of" = "$fsid" ] || die 91 "$1 carries an OSD of the cluster $of"
+  [ "$hu" = "$uuid" ] || die 91 "$1 carries another OSD, with the uuid $hu"
+}
+`
+
 // scriptSlots is the section of the look that prints the slots of OSDs. It is run in a subshell
 // of its own with the variables dir (Layout.Dir) and fsid. For each slot it prints the line "slot
 // KEY", the record, the line "slot end", and "device KEY PATH" where its device is there.

@@ -49,7 +49,7 @@ volumes() { exec 9>"$1/.volumes" && flock 9 || exit 1; }
 // a making that was cut off left there (LVM marks the device first) is known by the note beside the
 // record.
 const scriptVolume = `# metal3: ceph-slot-volume
-` + shSlot + shSay + shVolumes + `
+` + shSlot + shSay + shProve + shVolumes + `
 load "$1"
 tag=metal3.fsid=$2 begun=${1%/*}/grouping
 volumes "${1%/*/*}"
@@ -59,8 +59,7 @@ else
   dev=$path
   [ -z "$link" ] || dev=$link
   [ -b "$dev" ] || die 93 "$path"
-  why=$(busy_of "$dev")
-  [ -z "$why" ] || die 92 "$dev: $why"
+  idle "$dev"
   ! head_of "$dev" || die 92 "$dev carries an OSD, with the uuid $hu"
   why=$(sigs_of "$dev" | sort -u)
   if [ "$why" = LVM2_member ] && [ "$(cat "$begun" 2>/dev/null)" = "$dev" ]; then
@@ -100,7 +99,7 @@ func (h *Host) encrypt(ctx context.Context, l ceph.Layout, s ceph.Slot) error {
 // first counts for ever: a run that ended between writing it and formatting goes on with it. A
 // header that is there is ours if our key opens it, and no other is written over.
 const scriptEncrypt = `# metal3: ceph-slot-encrypt
-` + shSlot + shSay + shUnlock + `
+` + shSlot + shSay + shProve + shUnlock + `
 umask 077
 load "$1/slot.json"
 key=$1/luks
@@ -113,8 +112,7 @@ dev=$(bare)
 if cryptsetup isLuks "$dev" 2>/dev/null; then
   cryptsetup open --test-passphrase --key-file "$key" "$dev" >/dev/null 2>&1 || die 91 "$dev is encrypted with a key that is not ours"
 else
-  why=$(busy_of "$dev")
-  [ -z "$why" ] || die 92 "$dev: $why"
+  idle "$dev"
   ! head_of "$dev" || die 92 "$dev carries an OSD, with the uuid $hu"
   [ -z "$(sigs_of "$dev")" ] || die 92 "$dev holds data: $(sigs_of "$dev" | head -n 1)"
   cryptsetup --batch-mode luksFormat --type luks2 --key-file "$key" "$dev" >&2 || exit 1

@@ -45,10 +45,10 @@ const scriptStart = `# metal3: ceph-start
 ` + shellDaemon + `
 block=$1 db=$2 activate=${3:+$dir/slots/$3/activate}
 shift 3
+` + shOwn + `
 [ -f "$activate" ] || activate=
 [ "$mark" = "$fsid" ] || [ ! -e "$d" ] || foreign "$d" "$mark"
 [ -n "$mark" ] || { echo "$d: the folder of $type.$id is not there" >&2; exit 1; }
-own() { [ -z "$user" ] || chown "$user:$user" "$@"; }
 lend() {
   at=$(readlink -f "$d/$1") && [ -e "$at" ] || { echo "$d/$1: there is no ${at:-device}" >&2; exit 93; }
   [ -z "$user" ] || { chown -h "$user:$user" "$d/$1" && chown "$user:$user" "$at"; } || exit 1

@@ -115,15 +115,11 @@ clean() {
   [ -z "$why" ] || die 1 "$1: it still holds $why"
   [ "$(head -c 65536 "$1" | tr -d '\000' | head -c 1 | wc -c)" -eq 0 ] || die 1 "$1: its start is not empty"
 }
-idle() {
-  why=$(busy_of "$1")
-  [ -z "$why" ] || die 92 "$1: $why"
-}
 `
 
 // scriptWipeForeign wipes the device $1, which carries an OSD of the cluster $2.
 const scriptWipeForeign = `# metal3: ceph-wipe-foreign
-` + shLabel + shSay + shWipe + `
+` + shLabel + shSay + shProve + shWipe + `
 [ -e "$1" ] || die 93 "$1"
 head_of "$1" || die 92 "$1 carries no OSD"
 of=$(label_get "$1" ceph_fsid)
@@ -141,18 +137,13 @@ clean "$1"
 // device by a name that lasts, or by the kernel's name and the boot it is of.
 const scriptWipe = `# metal3: ceph-wipe
 dir=$1 fsid=$2 key=$3 method=$5 passes=$6
-` + shSlot + shSay + shUnlock + shWipe + shVolumes + `
+` + shSlot + shSay + shProve + shUnlock + shWipe + shVolumes + `
 slot=$dir/slots/$key rec=$dir/slots/$key/slot.json
 [ -f "$rec" ] || { rm -rf "${slot:?}"; exit; }
 load "$rec"
 [ "$uuid" = "$4" ] || die 91 "$rec is the record of another OSD"
 ownfile=$(field own_file "$rec") owndb=$(field own_db "$rec")
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
-ours() {
-  of=$(label_get "$1" ceph_fsid)
-  [ -z "$of" ] || [ "$of" = "$fsid" ] || die 91 "$1 carries an OSD of the cluster $of"
-  [ "$hu" = "$uuid" ] || die 91 "$1 carries another OSD, with the uuid $hu"
-}
 note() { printf '%s\n%s\n' "$1" "$boot" >"$slot/$2.new" && sync -f "$slot" 2>/dev/null; mv -f "$slot/$2.new" "$slot/$2" || exit 1; }
 noted() {
   [ -f "$slot/$1" ] || return 1

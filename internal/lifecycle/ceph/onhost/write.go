@@ -75,6 +75,11 @@ cat >"$all"
 part() { tail -c +"$(($1 + 1))" "$all" | head -c "$2"; }
 `
 
+// shOwn is the shell function that gives files to the daemons' user.
+const shOwn = `
+own() { [ -z "$user" ] || chown "$user:$user" "$@"; }
+`
+
 // scriptWrite makes the folders, and writes those files that differ in content, mode or owner.
 // Its parameters: 1 the folder, 2 the daemons' user, 3 the fsid, then five for each file: path, mode,
 // owner (user:group, or empty), length and SHA-256. It prints "wrote PATH".
