@@ -139,6 +139,26 @@ func TestError_words(t *testing.T) {
 	}
 }
 
+func TestError_whatTheTransportKnows(t *testing.T) {
+	t.Parallel()
+
+	for _, kinds := range [][]error{{ceph.ErrNoManager}, {ceph.ErrNoQuorum}, {ceph.ErrNoManager, ceph.ErrLost}} {
+		known := errors.Join(append(kinds, &ceph.Error{Code: -110, Status: "timed out"})...)
+		s := &script{other: says{err: known}}
+
+		_, err := ceph.New(s).PGs(t.Context())
+		for _, kind := range append(kinds, ceph.ErrTimedOut) {
+			if !errors.Is(err, kind) {
+				t.Errorf("%v, want %v", err, kind)
+			}
+		}
+
+		if len(s.sent) != 1 || !strings.Contains(err.Error(), "ceph pg stat: timed out") {
+			t.Errorf("%v after %v, want no second question", err, s.sent)
+		}
+	}
+}
+
 func TestAuthGetOrCreate_answers(t *testing.T) {
 	t.Parallel()
 

@@ -107,7 +107,8 @@ func (c *Cluster) send(ctx context.Context, r request, text []byte) ([]byte, str
 	}
 }
 
-// name gives an error the name of its command, and takes the input out of Ceph's words.
+// name gives an error the name of its command, and takes the input out of Ceph's words. What the
+// transport found to be behind it stays said: nobody has to ask for it again.
 func (r request) name(err error, out []byte, status string) error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -130,7 +131,15 @@ func (r request) name(err error, out []byte, status string) error {
 		named.Out = nil
 	}
 
-	return &named
+	var told error = &named
+
+	for _, behind := range []error{ErrLost, ErrNoManager, ErrNoQuorum} {
+		if errors.Is(err, behind) {
+			told = fmt.Errorf("%w: %w", behind, told)
+		}
+	}
+
+	return told
 }
 
 // explain says what is behind a command that got no answer.

@@ -19,6 +19,7 @@ type says struct {
 	out    string
 	status string
 	code   int
+	err    error // of the transport
 	hangs  bool
 }
 
@@ -60,6 +61,10 @@ func (s *script) answer(ctx context.Context, to string, cmd, in []byte) ([]byte,
 		<-ctx.Done()
 
 		return nil, "", ctx.Err()
+	}
+
+	if a.err != nil {
+		return nil, "", a.err
 	}
 
 	if a.code != 0 {
