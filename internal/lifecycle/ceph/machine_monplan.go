@@ -24,8 +24,8 @@ type monPlan struct {
 func planMons(v *view) monPlan {
 	var p monPlan
 
-	for _, id := range byLetter(sortedKeys(v.monmap())) {
-		p.all = append(p.all, Placed{Host: v.monHostOf(id), Daemon: Daemon{RoleMon, id}, Addr: v.monmap()[id]})
+	for _, id := range byLetter(sortedKeys(v.monmap)) {
+		p.all = append(p.all, Placed{Host: v.monHostOf(id), Daemon: Daemon{RoleMon, id}, Addr: v.monmap[id]})
 	}
 
 	p.failed = failedMons(v, p.all)
@@ -85,7 +85,7 @@ func (v *view) monHostOf(id string) string {
 		return host
 	}
 
-	addrs, _ := api.ParseAddrs(v.monmap()[id])
+	addrs, _ := api.ParseAddrs(v.monmap[id])
 
 	for _, h := range slices.Concat(v.w.Hosts, v.w.Former) {
 		if slices.ContainsFunc(addrs, func(a api.Addr) bool { return a.Host == h.Address }) {

@@ -213,7 +213,7 @@ func (v *view) add(host, instead string) Step {
 	name := letter(last + 1)
 
 	h, _ := v.host(host)
-	addr := v.w.monAddr(h, v.monmap())
+	addr := v.w.monAddr(h, v.monmap)
 	m := Placed{host, Daemon{RoleMon, name}, addr}
 
 	return Step{Do: addMon, Message: "Configuring Ceph Mons", Why: "adding " + m.String() + " on " + host + instead, Placed: []Placed{m}}

@@ -18,12 +18,14 @@ type view struct {
 	s *Seen
 	// unmet is what is wanted and cannot be had now; the rows above add to it and go on.
 	unmet []string
-	mons  monPlan
-	mgrs  mgrPlan
+	// monmap are the monitors that there are, by id, with their addresses as mon_host spells them.
+	monmap map[string]string
+	mons   monPlan
+	mgrs   mgrPlan
 }
 
 func newView(w *Wanted, s *Seen) *view {
-	v := &view{w: w, s: s}
+	v := &view{w: w, s: s, monmap: monmap(w, s)}
 	v.mons = planMons(v)
 	v.mgrs = planMgrs(v)
 
@@ -89,23 +91,22 @@ func (v *view) quorum() []string {
 	return v.s.Cluster.Quorum.Names
 }
 
-// monmap returns the monitors that there are, by id, with their addresses as mon_host spells
-// them: those of the monmap, or before the first quorum those of the identity.
-func (v *view) monmap() map[string]string {
+// monmap returns the monitors of the monmap, or before the first quorum those of the identity.
+func monmap(w *Wanted, s *Seen) map[string]string {
 	all := map[string]string{}
 
 	switch {
-	case v.w.External != nil && v.s.Cluster == nil:
-	case v.s.Cluster != nil && len(v.s.Cluster.Quorum.Mons) > 0:
-		for _, m := range v.s.Cluster.Quorum.Mons {
+	case w.External != nil && s.Cluster == nil:
+	case s.Cluster != nil && len(s.Cluster.Quorum.Mons) > 0:
+		for _, m := range s.Cluster.Quorum.Mons {
 			all[m.Name] = m.Addrs.String()
 		}
-	case v.s.Identity != nil && !v.s.Identity.Established:
-		for id, p := range v.s.Identity.First {
+	case s.Identity != nil && !s.Identity.Established:
+		for id, p := range s.Identity.First {
 			all[id] = p.Addr
 		}
 	default:
-		for id, m := range v.s.Record.Mons {
+		for id, m := range s.Record.Mons {
 			all[id] = m.Addr
 		}
 	}
@@ -119,7 +120,7 @@ func (v *view) monHost() string {
 		return v.w.External.MonHost
 	}
 
-	return MonHost(v.monmap())
+	return MonHost(v.monmap)
 }
 
 // MonHost is the value of mon_host for monitors by id and address.
