@@ -163,12 +163,11 @@ func (w *worker) unasked(seen *Seen, how CleanupSpec) error {
 	return fmt.Errorf("whether pools hold data is not known, and nothing was stopped: %s. Start the cluster with an apply first, or set cleanup.allow_with_data = true and apply before the destroy", why)
 }
 
-// statsRhythm is longer than the statistics of pools may be old: OSDs report every 5 s to the
-// manager, and it every 2 s to the monitors. A manager that has just become active knows of no
-// group what it holds until its OSD has reported, and calls every pool empty until then.
-var statsRhythm = waiting.Cadence{First: 8 * time.Second, Factor: 1, Max: 8 * time.Second, Errors: 4}
+// statsRhythm is for looks of which no two tell of the same reports.
+var statsRhythm = waiting.Cadence{First: LagTime, Factor: 1, Max: LagTime, Errors: 4}
 
-// statsLimit is how long groups may take to be known.
+// statsLimit is how long groups may take to be known: a manager that has just become active knows of
+// no group what it holds until its OSD has reported, and calls every pool empty until then.
 const statsLimit = time.Minute
 
 // fullPools lists pools that hold data of users. Those that all look empty are looked at again,
@@ -212,7 +211,7 @@ func (w *worker) fullPools(ctx context.Context, c *api.Cluster, seen *Seen) ([]s
 }
 
 func filled(ctx context.Context, c *api.Cluster) ([]string, error) {
-	use, err := c.PoolStats(ctx)
+	use, err := PoolUse(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +219,7 @@ func filled(ctx context.Context, c *api.Cluster) ([]string, error) {
 	var full []string
 
 	for _, name := range sortedKeys(use) {
-		if !ownPool(name) && use[name].Objects > 0 {
+		if !ownPool(name) && HoldsData(use[name]) {
 			full = append(full, fmt.Sprintf("%s (%d objects, %d bytes)", name, use[name].Objects, use[name].Stored))
 		}
 	}

@@ -7,15 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph/pool"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
-
-// lagTime is how long the use of a pool that was just written to may be told wrong.
-const lagTime = 6 * time.Second
 
 // Removal is a file system that is to go.
 type Removal struct {
@@ -71,8 +66,8 @@ func Delete(ctx context.Context, r *ceph.Reach, d Removal) (warnings []string, e
 // stop ends all service, once nothing speaks against it.
 func (d Removal) stop(ctx context.Context, r *ceph.Reach, seen Seen) error {
 	if !d.WithData {
-		if err := seen.empty(ctx, r); err != nil {
-			return err
+		if err := pool.Empty(ctx, r.Cluster, seen.data()...); err != nil {
+			return err //nolint:wrapcheck // it names the pool
 		}
 	}
 
@@ -123,25 +118,20 @@ func (s Seen) which() []pool.Which {
 	return out
 }
 
-// empty asks for each pool for data, with a manager that counts just now.
-func (s Seen) empty(ctx context.Context, r *ceph.Reach) error {
-	for _, p := range s.Data {
-		if err := pool.Empty(ctx, r.Cluster, p.Name); err != nil {
-			return err //nolint:wrapcheck // it names the pool
-		}
+// data names the pools for data.
+func (s Seen) data() []string {
+	names := make([]string, len(s.Data))
+	for i, p := range s.Data {
+		names[i] = p.Name
 	}
 
-	return nil
+	return names
 }
 
 // stillEmpty looks once more, now that nobody can write. Where there is data after all, the file
 // system is put into service again.
 func (s Seen) stillEmpty(ctx context.Context, r *ceph.Reach) error {
-	err := wait.Sleep(ctx, lagTime)
-	if err == nil {
-		err = s.empty(ctx, r)
-	}
-
+	err := pool.StillEmpty(ctx, r.Cluster, s.data()...)
 	if err == nil {
 		return nil
 	}

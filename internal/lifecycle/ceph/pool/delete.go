@@ -7,9 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -26,7 +27,7 @@ func Delete(ctx context.Context, c *api.Cluster, which Which, withData bool) (wa
 	}
 
 	if !withData {
-		if err := empty(ctx, c, seen.Name); err != nil {
+		if err := Empty(ctx, c, seen.Name); err != nil {
 			return nil, err
 		}
 
@@ -51,50 +52,32 @@ func Delete(ctx context.Context, c *api.Cluster, which Which, withData bool) (wa
 	return warnings, nil
 }
 
-// LagTime is how long the use of a pool that was just written to may be told wrong: the OSDs
-// report every five seconds (mgr_stats_period), and the manager hands that on every two
-// (mgr_tick_period).
-const LagTime = 10 * time.Second
-
 // StillEmpty waits until what was written last is known, and then makes sure that the pools hold
 // nothing: ErrHoldsData says what they hold.
 func StillEmpty(ctx context.Context, c *api.Cluster, names ...string) error {
-	if err := wait.Sleep(ctx, LagTime); err != nil {
+	if err := wait.Sleep(ctx, ceph.LagTime); err != nil {
 		return fmt.Errorf("wait for news of what the pools hold: %w", err)
 	}
 
+	return Empty(ctx, c, names...)
+}
+
+// Empty makes sure that pools hold nothing, and that this is not told of the past: it asks for an
+// active manager. ErrHoldsData and api.ErrNoManager say why not.
+func Empty(ctx context.Context, c *api.Cluster, names ...string) error {
+	use, err := ceph.PoolUse(ctx, c)
+	if err != nil {
+		return fmt.Errorf("look at what pool %s holds: %w", strings.Join(names, ", "), err)
+	}
+
 	for _, name := range names {
-		if err := empty(ctx, c, name); err != nil {
-			return err
+		switch u, there := use[name]; {
+		case !there:
+			return fmt.Errorf("%w: the cluster does not tell what pool %s holds", api.ErrAnswer, name)
+		case ceph.HoldsData(u):
+			return fmt.Errorf("%w: %d objects with %d bytes are in %s", ErrHoldsData, u.Objects, u.Stored, name)
 		}
 	}
 
 	return nil
-}
-
-// empty makes sure that a pool holds nothing. The statistics come from the manager: without
-// one they are of the past.
-func empty(ctx context.Context, c *api.Cluster, name string) error {
-	m, err := c.Mgr(ctx)
-	if err != nil {
-		return fmt.Errorf("look at what pool %s holds: %w", name, err)
-	}
-
-	use, err := c.PoolStats(ctx)
-	if err != nil {
-		return fmt.Errorf("look at what pool %s holds: %w", name, err)
-	}
-
-	u, there := use[name]
-
-	switch {
-	case !m.Available:
-		return fmt.Errorf("%w: nobody knows what pool %s holds without one", api.ErrNoManager, name)
-	case !there:
-		return fmt.Errorf("%w: the cluster does not tell what pool %s holds", api.ErrAnswer, name)
-	case u.Objects > 0 || u.Stored > 0:
-		return fmt.Errorf("%w: %d objects with %d bytes are in %s", ErrHoldsData, u.Objects, u.Stored, name)
-	default:
-		return nil
-	}
 }
