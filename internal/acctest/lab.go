@@ -4,8 +4,6 @@
 package acctest
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -151,28 +149,6 @@ func words(r ironic.Request) string {
 	}
 
 	return s
-}
-
-// EmptyCLIConfig points Terraform to a configuration file that says nothing, so that the
-// person's own does not matter. A missing file would make OpenTofu warn.
-func EmptyCLIConfig() (cleanup func(), err error) {
-	dir, err := os.MkdirTemp("", "metal3-acctest-")
-	if err != nil {
-		return nil, err //nolint:wrapcheck // for TestMain
-	}
-
-	file := filepath.Join(dir, "empty.tfrc")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		return nil, err //nolint:wrapcheck // for TestMain
-	}
-
-	for name, value := range map[string]string{"TF_CLI_CONFIG_FILE": file, "CHECKPOINT_DISABLE": "1"} {
-		if err := os.Setenv(name, value); err != nil {
-			return nil, err //nolint:wrapcheck // for TestMain
-		}
-	}
-
-	return func() { _ = os.RemoveAll(dir) }, nil
 }
 
 // Paths are all requests since the last Mark, as "METHOD path?query".

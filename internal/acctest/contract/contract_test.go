@@ -99,9 +99,7 @@ type workspace struct {
 func newWorkspace(t *testing.T, name string) *workspace {
 	t.Helper()
 
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("acceptance tests run with TF_ACC=1")
-	}
+	acctest.OnlyAcc(t)
 
 	w := &workspace{t: t, dir: t.TempDir()}
 	w.trace = filepath.Join(w.dir, "trace.log")

@@ -91,7 +91,8 @@ PasswordAuthentication yes
 MaxStartups 100
 LogLevel VERBOSE
 Subsystem sftp internal-sftp
-`, s.port, s.dir, s.dir), 0o644)
+SetEnv HOME=%s
+`, s.port, s.dir, s.dir, s.dir), 0o644)
 
 	// Users have to get to the authorized keys.
 	for dir := s.dir; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {

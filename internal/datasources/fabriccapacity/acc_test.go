@@ -5,7 +5,6 @@ package fabriccapacity_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -20,18 +19,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/store"
 )
 
-func TestMain(m *testing.M) {
-	cleanup, err := acctest.EmptyCLIConfig()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-
-	rc := m.Run()
-
-	cleanup()
-	os.Exit(rc)
-}
+func TestMain(m *testing.M) { acctest.Main(m) }
 
 // config reads the fabric in the way in which one data source leads to the next.
 const config = `
@@ -64,10 +52,7 @@ output "counts" { value = data.metal3_fabric_machines.all.machines[0].device_cou
 // TestAccFabric_dataSources reads with Terraform before and after somebody attaches a device.
 func TestAccFabric_dataSources(t *testing.T) {
 	t.Parallel()
-
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("acceptance tests run with TF_ACC=1")
-	}
+	acctest.OnlyAcc(t)
 
 	for _, kind := range drivers.Names() {
 		t.Run(kind, func(t *testing.T) {
@@ -79,25 +64,22 @@ func TestAccFabric_dataSources(t *testing.T) {
 			}
 			text := knownvalue.StringExact
 
-			resource.Test(t, resource.TestCase{
-				ProtoV6ProviderFactories: l.Factories(),
-				Steps: []resource.TestStep{
-					{
-						Config: fmt.Sprintf(config, kind),
-						ConfigStateChecks: []statecheck.StateCheck{
-							output("machines", knownvalue.Int64Exact(8)), output("devices", knownvalue.ListExact(nil)), output("counts", knownvalue.MapExact(nil)),
-						},
-					},
-					{
-						PreConfig: func() { attach(t, l, "node-0", "A100") },
-						Config:    fmt.Sprintf(config, kind),
-						ConfigStateChecks: []statecheck.StateCheck{
-							output("devices", knownvalue.ListExact([]knownvalue.Check{text("gpu A100 attached")})),
-							output("counts", knownvalue.MapExact(map[string]knownvalue.Check{"gpu": knownvalue.Int64Exact(1)})),
-						},
+			acctest.Acc(t, l.Factories(),
+				resource.TestStep{
+					Config: fmt.Sprintf(config, kind),
+					ConfigStateChecks: []statecheck.StateCheck{
+						output("machines", knownvalue.Int64Exact(8)), output("devices", knownvalue.ListExact(nil)), output("counts", knownvalue.MapExact(nil)),
 					},
 				},
-			})
+				resource.TestStep{
+					PreConfig: func() { attach(t, l, "node-0", "A100") },
+					Config:    fmt.Sprintf(config, kind),
+					ConfigStateChecks: []statecheck.StateCheck{
+						output("devices", knownvalue.ListExact([]knownvalue.Check{text("gpu A100 attached")})),
+						output("counts", knownvalue.MapExact(map[string]knownvalue.Check{"gpu": knownvalue.Int64Exact(1)})),
+					},
+				},
+			)
 		})
 	}
 }

@@ -4,8 +4,6 @@
 package fabrictoken_test
 
 import (
-	"fmt"
-	"os"
 	"regexp"
 	"testing"
 
@@ -14,33 +12,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
 )
 
-func TestMain(m *testing.M) {
-	cleanup, err := acctest.EmptyCLIConfig()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-
-	rc := m.Run()
-
-	cleanup()
-	os.Exit(rc)
-}
+func TestMain(m *testing.M) { acctest.Main(m) }
 
 // TestAccFabricToken_echo gives a token to another provider while Terraform runs. (The echo
 // provider stores it, which is for tests alone.)
 func TestAccFabricToken_echo(t *testing.T) {
 	t.Parallel()
-
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("acceptance tests run with TF_ACC=1")
-	}
+	acctest.OnlyAcc(t)
 
 	l := acctest.NewLab(t, lab.Options{})
 	factories := l.Factories()
@@ -48,11 +31,8 @@ func TestAccFabricToken_echo(t *testing.T) {
 
 	data := tfjsonpath.New("data")
 
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: factories,
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
-		Steps: []resource.TestStep{{
-			Config: acctest.ProviderBlock + `
+	acctest.Acc(t, factories, resource.TestStep{
+		Config: acctest.ProviderBlock + `
 ephemeral "metal3_fabric_token" "this" {}
 
 provider "echo" {
@@ -61,11 +41,10 @@ provider "echo" {
 
 resource "echo" "token" {}
 `,
-			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownValue("echo.token", data.AtMapKey("token_type"), knownvalue.StringExact("Bearer")),
-				statecheck.ExpectKnownValue("echo.token", data.AtMapKey("endpoint"), knownvalue.StringExact(lab.FabricEndpoint)),
-				statecheck.ExpectKnownValue("echo.token", data.AtMapKey("access_token"), knownvalue.StringRegexp(regexp.MustCompile(`\S{10}`))),
-			},
-		}},
+		ConfigStateChecks: []statecheck.StateCheck{
+			statecheck.ExpectKnownValue("echo.token", data.AtMapKey("token_type"), knownvalue.StringExact("Bearer")),
+			statecheck.ExpectKnownValue("echo.token", data.AtMapKey("endpoint"), knownvalue.StringExact(lab.FabricEndpoint)),
+			statecheck.ExpectKnownValue("echo.token", data.AtMapKey("access_token"), knownvalue.StringRegexp(regexp.MustCompile(`\S{10}`))),
+		},
 	})
 }

@@ -7,7 +7,8 @@ import "time"
 
 // Ask says what a look looks at beyond the cluster's own files and processes.
 type Ask struct {
-	Preflight bool     // programs, versions, clock, ports, leftovers
+	Preflight bool     // programs, clock, room, ports, leftovers
+	Programs  bool     // of Preflight only the programs and their versions
 	Ports     []int    // that daemons of ours will listen on
 	Devices   bool     // inventory of all block devices, with labels
 	Paths     []string // devices and files by name, for their labels
@@ -22,7 +23,7 @@ type Facts struct {
 	CephUser bool   // there is a user ceph
 	Systemd  bool   // systemd runs
 
-	// With Ask.Preflight.
+	// With Ask.Preflight or Ask.Programs.
 	Programs  map[string]string // ceph-mon, ceph-mgr, …: path; those that are missing are not there
 	Version   string            // what ceph-mon, or else ceph, says of its version
 	Versions  map[string]string // what each daemon's program (ceph-mon, ceph-osd, …) says of its version

@@ -250,8 +250,11 @@ func (w *worker) pathsOn(host string, ask Ask) []string {
 
 // merge keeps of an earlier look what the new one did not ask for.
 func merge(old, fresh Facts, ask Ask) Facts {
-	if !ask.Preflight {
+	if !ask.Preflight && !ask.Programs {
 		fresh.Programs, fresh.Version, fresh.Versions, fresh.Librados = old.Programs, old.Version, old.Versions, old.Librados
+	}
+
+	if !ask.Preflight {
 		fresh.Clock, fresh.ClockBy, fresh.Free, fresh.Total = old.Clock, old.ClockBy, old.Free, old.Total
 		fresh.Closed, fresh.Ports, fresh.Leftovers = old.Closed, old.Ports, old.Leftovers
 	}

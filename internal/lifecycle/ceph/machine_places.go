@@ -22,7 +22,9 @@ const (
 // rooted is a place with its root: a rack that was made without one would hold hosts whose
 // OSDs no rule finds, and all data would be without a place.
 func rooted(place map[string]string) map[string]string {
-	out := maps.Clone(place)
+	out := map[string]string{}
+	maps.Copy(out, place)
+
 	if out[bucketRoot] == "" {
 		out[bucketRoot] = defaultRoot
 	}

@@ -24,7 +24,7 @@ func (r *Run) Refresh(ctx context.Context, was Record) Result {
 	ask.Devices = len(w.Storage.Selectors)+len(w.Storage.Devices) > 0
 	ask.Logs = false
 	// One short command a host tells the versions, too: an upgrade is drift.
-	ask.Preflight = true
+	ask.Programs = true
 
 	seen, err := w.look(ctx, nil, ask)
 	if err != nil {

@@ -109,30 +109,20 @@ func (w *worker) drain(ctx context.Context, c *api.Cluster, batch []Leaving) err
 
 	w.log(ctx, fmt.Sprintf("draining %d OSDs: their data moves to others", len(ids)))
 
-	safe := 0
-
 	// Right after "out" Ceph may call an OSD safe from statistics that are older: groups must be
 	// clean, and the answer must come twice.
-	err := waiting.Until(ctx, drainRhythm, func(ctx context.Context) (waiting.Verdict, string, error) {
+	err := waiting.Until(ctx, drainRhythm, waiting.Twice(func(ctx context.Context) (waiting.Verdict, string, error) {
 		note, err := w.drained(ctx, c, ids)
 
 		switch {
 		case err != nil:
-			safe = 0
-
 			return waiting.Again, "", waiting.Transient(err)
 		case note != "":
-			safe = 0
-
 			return waiting.Again, note, nil
+		default:
+			return waiting.Done, "safe at the first look", nil
 		}
-
-		if safe++; safe < 2 {
-			return waiting.Again, "safe at the first look", nil
-		}
-
-		return waiting.Done, "", nil
-	})
+	}))
 	if err != nil {
 		return fmt.Errorf("draining osds %v: %w. They stay out, and nothing is lost; the next apply goes on from here", ids, err)
 	}

@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -158,16 +156,13 @@ func newOSD(ctx context.Context, c *api.Cluster, slot Slot) (int, error) {
 func (w *worker) crushLocation(host string) string {
 	v := view{w: &w.Wanted}
 	h, _ := v.host(host)
-	parts := []string{"root=default"}
+	place := rooted(h.Place)
+	parts := []string{bucketRoot + "=" + place[bucketRoot]}
 
-	for _, kind := range slices.Sorted(maps.Keys(h.Place)) {
-		if kind == "root" {
-			parts[0] = "root=" + h.Place[kind]
-
-			continue
+	for _, kind := range sortedKeys(place) {
+		if kind != bucketRoot {
+			parts = append(parts, kind+"="+place[kind])
 		}
-
-		parts = append(parts, kind+"="+h.Place[kind])
 	}
 
 	return strings.Join(append(parts, "host="+crushHost(host)), " ")

@@ -313,26 +313,18 @@ func (w *worker) awaitClean(ctx context.Context, c *api.Cluster) error {
 	limit, cancel := w.upgradeLimit(ctx)
 	defer cancel()
 
-	calm := 0
-
-	err := waiting.Until(limit, upgradeRhythm, func(ctx context.Context) (waiting.Verdict, string, error) {
+	err := waiting.Until(limit, upgradeRhythm, waiting.Twice(func(ctx context.Context) (waiting.Verdict, string, error) {
 		pgs, err := c.PGs(ctx)
 		if err != nil {
 			return waiting.Again, "", waiting.Transient(err)
 		}
 
 		if bad := api.PGsHealthy(pgs); len(bad) > 0 {
-			calm = 0
-
 			return waiting.Again, fmt.Sprintf("placement groups are %v", bad), nil
 		}
 
-		if calm++; calm < 2 {
-			return waiting.Again, "healthy at the first look", nil
-		}
-
-		return waiting.Done, "", nil
-	})
+		return waiting.Done, "healthy at the first look", nil
+	}))
 
 	var late *waiting.TimeoutError
 	if errors.As(err, &late) && ctx.Err() == nil && w.Upgrade.ContinueUnhealthy {

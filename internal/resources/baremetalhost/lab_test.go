@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,18 +31,7 @@ const (
 	theHost = "metal3_baremetal_host"
 )
 
-func TestMain(m *testing.M) {
-	cleanup, err := acctest.EmptyCLIConfig()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-
-	rc := m.Run()
-
-	cleanup()
-	os.Exit(rc)
-}
+func TestMain(m *testing.M) { acctest.Main(m) }
 
 // world is a lab, and one host of a configuration on it.
 type world struct {

@@ -5,7 +5,6 @@ package cephclient_test
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,18 +25,7 @@ const (
 	caps = `{ mon = "profile rbd", osd = "profile rbd pool=vms" }`
 )
 
-func TestMain(m *testing.M) {
-	cleanup, err := acctest.EmptyCLIConfig()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-
-	rc := m.Run()
-
-	cleanup()
-	os.Exit(rc)
-}
+func TestMain(m *testing.M) { acctest.Main(m) }
 
 func config(id, caps, more string) string {
 	return fmt.Sprintf("resource \"metal3_ceph_client\" \"this\" {\n  cluster_id = %q\n  entity = \"client.vms\"\n  caps = %s\n%s\n}\n", id, caps, more)
@@ -58,10 +46,7 @@ func is(address, name string, want knownvalue.Check) statecheck.StateCheck {
 // ephemeral keyring, and the status.
 func TestAccCephClient_life(t *testing.T) {
 	t.Parallel()
-
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("acceptance tests run with TF_ACC=1")
-	}
+	acctest.OnlyAcc(t)
 
 	one := acctest.CephOne(t, 1)
 	id := one.ID(t)
@@ -126,34 +111,31 @@ data "metal3_ceph_status" "this" { cluster_id = %[1]q }
 	taken := resource.TestStep{Config: config(id, `{ mon = "allow *" }`, ""), ExpectError: regexp.MustCompile(`(?s)already\s+there.*allow r.*import`)}
 	taken.PreConfig = func() { one.CLI(t, "auth", "get-or-create", "client.vms", "mon", "allow r") }
 
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: factories,
-		Steps: []resource.TestStep{
-			taken,
-			{Config: strings.ReplaceAll(config(id, caps, ""), "client.vms", "client.admin"), ExpectError: regexp.MustCompile("reserved")},
-			step(config(id, `{ mon = "allow r" }`, ""), plancheck.ResourceActionCreate, is(this, "key", knownvalue.Null()), is(this, "id", knownvalue.StringExact(id+"#client.vms"))),
-			step(config(id, caps, ""), plancheck.ResourceActionUpdate),
-			{
-				Config: echo, ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectKnownValue("echo.keyring", data.AtMapKey("key"), knownvalue.StringRegexp(regexp.MustCompile(`^\S{40}$`))),
-					statecheck.ExpectKnownValue("echo.keyring", data.AtMapKey("keyring"), knownvalue.StringRegexp(regexp.MustCompile(`(?s)^\[client.vms\]\s+key = \S{40}`))),
-					is("data.metal3_ceph_status.this", "fsid", knownvalue.StringExact(one.FSID)),
-					is("data.metal3_ceph_status.this", "quorum", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("a")})),
-					is("data.metal3_ceph_status.this", "mgr_active", knownvalue.StringExact("x")),
-					is("data.metal3_ceph_status.this", "health", knownvalue.StringRegexp(regexp.MustCompile("^HEALTH_"))),
-					is("data.metal3_ceph_status.this", "osds", knownvalue.ObjectExact(map[string]knownvalue.Check{
-						"total": knownvalue.Int64Exact(1), "up": knownvalue.Int64Exact(1), "in": knownvalue.Int64Exact(1),
-					})),
-					statecheck.ExpectKnownValue("data.metal3_ceph_status.this", tfjsonpath.New("mons").AtMapKey("a").AtMapKey("in_quorum"), knownvalue.Bool(true)),
-				},
+	acctest.Acc(t, factories,
+		taken,
+		resource.TestStep{Config: strings.ReplaceAll(config(id, caps, ""), "client.vms", "client.admin"), ExpectError: regexp.MustCompile("reserved")},
+		step(config(id, `{ mon = "allow r" }`, ""), plancheck.ResourceActionCreate, is(this, "key", knownvalue.Null()), is(this, "id", knownvalue.StringExact(id+"#client.vms"))),
+		step(config(id, caps, ""), plancheck.ResourceActionUpdate),
+		resource.TestStep{
+			Config: echo, ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue("echo.keyring", data.AtMapKey("key"), knownvalue.StringRegexp(regexp.MustCompile(`^\S{40}$`))),
+				statecheck.ExpectKnownValue("echo.keyring", data.AtMapKey("keyring"), knownvalue.StringRegexp(regexp.MustCompile(`(?s)^\[client.vms\]\s+key = \S{40}`))),
+				is("data.metal3_ceph_status.this", "fsid", knownvalue.StringExact(one.FSID)),
+				is("data.metal3_ceph_status.this", "quorum", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("a")})),
+				is("data.metal3_ceph_status.this", "mgr_active", knownvalue.StringExact("x")),
+				is("data.metal3_ceph_status.this", "health", knownvalue.StringRegexp(regexp.MustCompile("^HEALTH_"))),
+				is("data.metal3_ceph_status.this", "osds", knownvalue.ObjectExact(map[string]knownvalue.Check{
+					"total": knownvalue.Int64Exact(1), "up": knownvalue.Int64Exact(1), "in": knownvalue.Int64Exact(1),
+				})),
+				statecheck.ExpectKnownValue("data.metal3_ceph_status.this", tfjsonpath.New("mons").AtMapKey("a").AtMapKey("in_quorum"), knownvalue.Bool(true)),
 			},
-			drift, numbered, rekeyed, stored,
-			{ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateId: id + "#client.vms", ImportStateVerifyIgnore: []string{"key", "key_version", "store_key"}},
-			gone,
-			{ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateId: id + "#client.vms"},
-			{ResourceName: this, ImportState: true, ImportStateId: id + "#vms", ExpectError: regexp.MustCompile("names no Ceph user")},
 		},
-	})
+		drift, numbered, rekeyed, stored,
+		resource.TestStep{ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateId: id + "#client.vms", ImportStateVerifyIgnore: []string{"key", "key_version", "store_key"}},
+		gone,
+		resource.TestStep{ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateId: id + "#client.vms"},
+		resource.TestStep{ResourceName: this, ImportState: true, ImportStateId: id + "#vms", ExpectError: regexp.MustCompile("names no Ceph user")},
+	)
 
 	if left := one.CLI(t, "auth", "ls"); strings.Contains(left, "client.vms") {
 		t.Errorf("left behind: %s", left)

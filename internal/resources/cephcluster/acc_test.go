@@ -19,25 +19,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 )
 
 const accThis = "metal3_ceph_cluster.this"
 
-func TestMain(m *testing.M) {
-	cleanup, err := acctest.EmptyCLIConfig()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-
-	rc := m.Run()
-
-	cleanup()
-	os.Exit(rc)
-}
+func TestMain(m *testing.M) { acctest.Main(m) }
 
 // accHCL is a cluster of OSDs on files of this machine, with an option of its OSDs and modules.
 // Modules that nobody needs are left out, so that the manager is there in seconds.
@@ -87,10 +75,7 @@ func accStep(config string, action plancheck.ResourceActionType, osds int) resou
 // options and modules, import in all forms, mend, shrink, destroy.
 func TestAccCephCluster_life(t *testing.T) {
 	t.Parallel()
-
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("acceptance tests run with TF_ACC=1")
-	}
+	acctest.OnlyAcc(t)
 
 	if os.Geteuid() != 0 {
 		acctest.Missing(t, "root, for Ceph's daemons")
@@ -151,19 +136,15 @@ func TestAccCephCluster_life(t *testing.T) {
 		ceph("osd", "pool", "rm", "full", "full", "--yes-i-really-really-mean-it")
 	}
 
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Plain(),
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
-		Steps: []resource.TestStep{
-			accStep(two, plancheck.ResourceActionCreate, 2),
-			verify,
-			grown,
-			{ResourceName: accThis, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateIdFunc: byID, GenerateConfig: true},
-			mended,
-			accStep(two, plancheck.ResourceActionUpdate, 2),
-			full, emptied,
-		},
-	})
+	acctest.Acc(t, acctest.Plain(),
+		accStep(two, plancheck.ResourceActionCreate, 2),
+		verify,
+		grown,
+		resource.TestStep{ResourceName: accThis, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateIdFunc: byID, GenerateConfig: true},
+		mended,
+		accStep(two, plancheck.ResourceActionUpdate, 2),
+		full, emptied,
+	)
 
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 || len(acctest.CephDaemons(dir)) > 0 {
 		t.Errorf("left behind: %v, %v, %v", left, acctest.CephDaemons(dir), err)

@@ -24,18 +24,7 @@ import (
 
 const this = "metal3_ceph_filesystem.this"
 
-func TestMain(m *testing.M) {
-	cleanup, err := acctest.EmptyCLIConfig()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-
-	rc := m.Run()
-
-	cleanup()
-	os.Exit(rc)
-}
+func TestMain(m *testing.M) { acctest.Main(m) }
 
 // cluster is a real cluster of this machine, made by the resource next door, as users do.
 func cluster(dir, host string) string {
@@ -63,28 +52,13 @@ func fileSystem(attributes string) string {
 // imported, filled, refused, destroyed with its MDS.
 func TestAccCephFilesystem_life(t *testing.T) {
 	t.Parallel()
+	acctest.OnlyAcc(t)
 
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("acceptance tests run with TF_ACC=1")
+	if _, err := exec.LookPath("ceph-mds"); err != nil {
+		acctest.Missing(t, "there is no ceph-mds")
 	}
 
-	for _, program := range []string{"ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "ceph"} {
-		if _, err := exec.LookPath(program); err != nil {
-			acctest.Missing(t, "there is no "+program)
-		}
-	}
-
-	// Not t.TempDir: its name is too long for sockets.
-	dir, err := os.MkdirTemp("/tmp", "m3f") //nolint:usetesting // see above
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := acctest.CephDir(t)
 
 	host, err := os.ReadFile("/proc/sys/kernel/hostname")
 	if err != nil {
@@ -142,21 +116,18 @@ func TestAccCephFilesystem_life(t *testing.T) {
 		return nil
 	}
 
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Plain(),
-		Steps: []resource.TestStep{
-			{Config: base + fileSystem("mds = { active = 2 }"), ExpectError: regexp.MustCompile(`2 active MDS are wanted`)},
-			step("", plancheck.ResourceActionCreate, served),
-			{ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"mds_daemons"}},
-			{ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID},
-			step(two, plancheck.ResourceActionUpdate, served),
-			full, emptied,
-			step("deletion_protection = true", plancheck.ResourceActionUpdate),
-			{Config: base, ExpectError: regexp.MustCompile("is protected")},
-			step("", plancheck.ResourceActionUpdate),
-			left,
-		},
-	})
+	acctest.Acc(t, acctest.Plain(),
+		resource.TestStep{Config: base + fileSystem("mds = { active = 2 }"), ExpectError: regexp.MustCompile(`2 active MDS are wanted`)},
+		step("", plancheck.ResourceActionCreate, served),
+		resource.TestStep{ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"mds_daemons"}},
+		resource.TestStep{ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID},
+		step(two, plancheck.ResourceActionUpdate, served),
+		full, emptied,
+		step("deletion_protection = true", plancheck.ResourceActionUpdate),
+		resource.TestStep{Config: base, ExpectError: regexp.MustCompile("is protected")},
+		step("", plancheck.ResourceActionUpdate),
+		left,
+	)
 }
 
 func objects(run func(string, ...string) string) string {

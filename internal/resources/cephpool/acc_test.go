@@ -5,7 +5,6 @@ package cephpool_test
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -22,18 +21,7 @@ import (
 
 const this = "metal3_ceph_pool.this"
 
-func TestMain(m *testing.M) {
-	cleanup, err := acctest.EmptyCLIConfig()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-
-	rc := m.Run()
-
-	cleanup()
-	os.Exit(rc)
-}
+func TestMain(m *testing.M) { acctest.Main(m) }
 
 // step applies a pool of these attributes; the test framework wants an empty plan after it.
 func step(id, attributes string, action plancheck.ResourceActionType, wants map[string]knownvalue.Check) resource.TestStep {
@@ -55,22 +43,12 @@ func config(id, attributes string) string {
 // drifted, filled, refused, destroyed.
 func TestAccCephPool_life(t *testing.T) {
 	t.Parallel()
-
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("acceptance tests run with TF_ACC=1")
-	}
+	acctest.OnlyAcc(t)
 
 	one := acctest.CephOne(t, 3)
 	id := one.ID(t)
 
-	ceph := func(args ...string) string {
-		out, err := exec.Command("ceph", append([]string{"-c", one.Conf, "-k", one.Keyring}, args...)...).CombinedOutput() //nolint:noctx // a test
-		if err != nil {
-			t.Fatalf("ceph %v: %v: %s", args, err, out)
-		}
-
-		return string(out)
-	}
+	ceph := func(args ...string) string { return one.CLI(t, args...) }
 
 	rados := func(args ...string) {
 		out, err := exec.Command("rados", append([]string{"-c", one.Conf, "-k", one.Keyring}, args...)...).CombinedOutput() //nolint:noctx // a test
@@ -120,38 +98,35 @@ func TestAccCephPool_life(t *testing.T) {
 		ceph("config", "rm", "mon", "mon_allow_pool_delete")
 	}
 
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Plain(),
-		Steps: []resource.TestStep{
-			step(id, "name = \"p1\"\nsize = 2\napplication = \"rbd\"", plancheck.ResourceActionCreate, map[string]knownvalue.Check{
-				"id": is(id + "#p1"), "fsid": is(one.FSID), "size": number(2), "min_size": number(1), "type": is("replicated"), "application": is("rbd"),
-			}),
-			{ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateId: id + "#p1", GenerateConfig: true},
-			{ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateId: id + "#p1"},
-			step(id, changed, plancheck.ResourceActionUpdate, map[string]knownvalue.Check{
-				"id": is(id + "#p2"), "size": number(3), "pgs": number(16), "crush_rule": is("p2"), "application": is("web"),
-			}),
-			{
-				ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateId: id + "#p2",
-				ImportStateVerifyIgnore: []string{"parameters", "used_bytes", "objects"},
-			},
-			drift,
-			step(id, strings.ReplaceAll(changed, `failure_domain = "osd"`, `failure_domain = "host"`), plancheck.ResourceActionUpdate,
-				map[string]knownvalue.Check{"crush_rule": is("p2_host_hdd")}),
-			step(id, strings.ReplaceAll(changed, `failure_domain = "osd"`, `failure_domain = "osd"`), plancheck.ResourceActionUpdate,
-				map[string]knownvalue.Check{"crush_rule": is("p2")}),
-			full,
-			gone,
-			{Config: config(id, changed+"deletion_protection = true"), Destroy: true, ExpectError: regexp.MustCompile(`is protected`)},
-			step(id, "name = \"p2\"\nsize = 1\nallow_size_one = true", plancheck.ResourceActionUpdate, map[string]knownvalue.Check{"size": number(1)}),
-			step(id, "name = \"p2\"\ntype = \"erasure\"\nerasure = { k = 2, m = 1 }\nfailure_domain = \"osd\"", plancheck.ResourceActionDestroyBeforeCreate,
-				map[string]knownvalue.Check{"size": number(3), "crush_rule": is("p2")}),
-			{
-				ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateId: strings.TrimPrefix(id, one.FSID+"@") + "#p2",
-				ImportStateVerifyIgnore: []string{"used_bytes", "objects"},
-			},
+	acctest.Acc(t, acctest.Plain(),
+		step(id, "name = \"p1\"\nsize = 2\napplication = \"rbd\"", plancheck.ResourceActionCreate, map[string]knownvalue.Check{
+			"id": is(id + "#p1"), "fsid": is(one.FSID), "size": number(2), "min_size": number(1), "type": is("replicated"), "application": is("rbd"),
+		}),
+		resource.TestStep{ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateId: id + "#p1", GenerateConfig: true},
+		resource.TestStep{ResourceName: this, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateId: id + "#p1"},
+		step(id, changed, plancheck.ResourceActionUpdate, map[string]knownvalue.Check{
+			"id": is(id + "#p2"), "size": number(3), "pgs": number(16), "crush_rule": is("p2"), "application": is("web"),
+		}),
+		resource.TestStep{
+			ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateId: id + "#p2",
+			ImportStateVerifyIgnore: []string{"parameters", "used_bytes", "objects"},
 		},
-	})
+		drift,
+		step(id, strings.ReplaceAll(changed, `failure_domain = "osd"`, `failure_domain = "host"`), plancheck.ResourceActionUpdate,
+			map[string]knownvalue.Check{"crush_rule": is("p2_host_hdd")}),
+		step(id, strings.ReplaceAll(changed, `failure_domain = "osd"`, `failure_domain = "osd"`), plancheck.ResourceActionUpdate,
+			map[string]knownvalue.Check{"crush_rule": is("p2")}),
+		full,
+		gone,
+		resource.TestStep{Config: config(id, changed+"deletion_protection = true"), Destroy: true, ExpectError: regexp.MustCompile(`is protected`)},
+		step(id, "name = \"p2\"\nsize = 1\nallow_size_one = true", plancheck.ResourceActionUpdate, map[string]knownvalue.Check{"size": number(1)}),
+		step(id, "name = \"p2\"\ntype = \"erasure\"\nerasure = { k = 2, m = 1 }\nfailure_domain = \"osd\"", plancheck.ResourceActionDestroyBeforeCreate,
+			map[string]knownvalue.Check{"size": number(3), "crush_rule": is("p2")}),
+		resource.TestStep{
+			ResourceName: this, ImportState: true, ImportStateVerify: true, ImportStateId: strings.TrimPrefix(id, one.FSID+"@") + "#p2",
+			ImportStateVerifyIgnore: []string{"used_bytes", "objects"},
+		},
+	)
 
 	if left := ceph("osd", "pool", "ls") + ceph("osd", "crush", "rule", "ls") + ceph("osd", "erasure-code-profile", "ls") + ceph("config", "dump"); strings.Contains(left, "p2") || strings.Contains(left, "mon_allow") {
 		t.Errorf("left behind: %s", left)

@@ -28,18 +28,7 @@ import (
 
 const this = theGPU + ".this"
 
-func TestMain(m *testing.M) {
-	cleanup, err := acctest.EmptyCLIConfig()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-
-	rc := m.Run()
-
-	cleanup()
-	os.Exit(rc)
-}
+func TestMain(m *testing.M) { acctest.Main(m) }
 
 // hcl is a configuration of devices on the lab's machine 0, with more attributes.
 func hcl(size int, more string) string {

@@ -12,16 +12,9 @@ import (
 	"context"
 	"io"
 	"sync"
-	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph/command"
-)
-
-// What counts where a configuration says nothing.
-const (
-	DefaultConnect = 10 * time.Second
-	DefaultLimit   = time.Minute
 )
 
 // Session is a running program: Read gives its standard output, Write its standard input, and
@@ -37,15 +30,7 @@ type Session interface {
 type Start func(ctx context.Context, argv []string) (Session, error)
 
 // Config says how the host reaches its cluster.
-type Config struct {
-	Conf    string // path on the host; empty: librados looks in the usual places
-	Name    string // empty: client.admin
-	Keyring string // path on the host; empty: the one that ceph.conf names
-	// Connect is how long a monitor may take to answer at the start of a session.
-	Connect time.Duration
-	// Limit is how long a command may take.
-	Limit time.Duration
-}
+type Config = command.Config
 
 // Bridge is a [api.Commander]. Its commands are sent one after the other; a session that broke is
 // replaced with the next command.
@@ -69,15 +54,7 @@ var (
 
 // Open starts a session. The context bounds the start alone; sessions end with Close.
 func Open(ctx context.Context, start func(ctx context.Context, argv []string) (Session, error), cfg Config) (*Bridge, error) {
-	if cfg.Connect <= 0 {
-		cfg.Connect = DefaultConnect
-	}
-
-	if cfg.Limit <= 0 {
-		cfg.Limit = DefaultLimit
-	}
-
-	b := &Bridge{start: start, cfg: cfg, busy: make(chan struct{}, 1)}
+	b := &Bridge{start: start, cfg: cfg.WithDefaults(), busy: make(chan struct{}, 1)}
 	b.life, b.stop = context.WithCancel(context.WithoutCancel(ctx))
 
 	if err := b.connect(ctx); err != nil {

@@ -79,7 +79,7 @@ func (b *Bridge) connect(ctx context.Context) error {
 	defer release()
 
 	//nolint:contextcheck // a session outlives the command that opens it; that ends life while it waits
-	session, err := b.start(life, b.cfg.argv())
+	session, err := b.start(life, argv(b.cfg))
 	if err != nil {
 		end(nil)
 
@@ -156,7 +156,7 @@ func (l *link) talk(ctx, life context.Context, calls []call, limit time.Duration
 	defer cancel(nil)
 	defer context.AfterFunc(life, func() { cancel(errClosed) })()
 
-	limit = within(ctx, limit)
+	limit = command.Within(ctx, limit)
 
 	var (
 		lines []byte
@@ -198,16 +198,6 @@ func (l *link) talk(ctx, life context.Context, calls []call, limit time.Duration
 	}
 
 	return all, nil
-}
-
-// within is the limit of a command, a little shorter than the context where that ends before
-// it: then an answer comes, and the session goes on.
-func within(ctx context.Context, limit time.Duration) time.Duration {
-	if deadline, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(deadline))
-	}
-
-	return max(limit.Truncate(time.Second), time.Second)
 }
 
 // sendWithin writes lines; a session that does not take them in time is closed.

@@ -5,9 +5,8 @@ package bridge
 
 import (
 	_ "embed"
-	"math"
-	"strconv"
-	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph/command"
 )
 
 // program is what runs on the host. It is handed over with each session: nothing is left there.
@@ -32,14 +31,9 @@ for w in $py; do break; done
 exec $py -c "$p" "$@"`
 
 // argv is the command that starts a session. It holds no secret: the key stays in its file.
-func (c Config) argv() []string {
+func argv(c Config) []string {
 	return []string{
 		"/bin/sh", "-c", shell, "sh", program,
-		c.Conf, c.Name, c.Keyring, seconds(c.Connect), seconds(c.Limit),
+		c.Conf, c.Name, c.Keyring, command.Seconds(c.Connect), command.Seconds(c.Limit),
 	}
-}
-
-// seconds are whole ones, and at least one: 0 means for ever.
-func seconds(d time.Duration) string {
-	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

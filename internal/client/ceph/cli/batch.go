@@ -45,7 +45,7 @@ func (c *CLI) Batch(ctx context.Context, cmds [][]byte) ([]api.Answer, error) {
 		return nil, nil
 	}
 
-	limit := within(ctx, c.cfg.Limit)
+	limit := command.Within(ctx, c.cfg.Limit)
 	lines := make([]line, len(cmds))
 
 	var text strings.Builder
@@ -62,7 +62,7 @@ func (c *CLI) Batch(ctx context.Context, cmds [][]byte) ([]api.Answer, error) {
 
 		text.WriteString("one")
 
-		for _, w := range l.argv(c.cfg, limit, false) {
+		for _, w := range c.argv(l, limit, false) {
 			text.WriteString(" " + quote(w))
 		}
 

@@ -12,18 +12,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph/command"
-)
-
-// What counts where a configuration says nothing.
-const (
-	DefaultConnect = 10 * time.Second
-	DefaultLimit   = time.Minute
 )
 
 // slack is how much longer than the tool itself a process may take: it tells more than one
@@ -42,22 +34,13 @@ type Result struct {
 type Run func(ctx context.Context, argv []string, stdin []byte, limit time.Duration) (Result, error)
 
 // Config says how the host reaches its cluster.
-type Config struct {
-	// Tool is the ceph command, with what stands before it; empty means ceph.
-	Tool    []string
-	Conf    string // path on the host; empty: the tool looks in the usual places
-	Name    string // empty: client.admin
-	Keyring string // path on the host; empty: the one that ceph.conf names
-	// Connect is how long a monitor may take to answer at the start of each command.
-	Connect time.Duration
-	// Limit is how long a command may take.
-	Limit time.Duration
-}
+type Config = command.Config
 
 // CLI is a [api.Commander].
 type CLI struct {
-	run Run
-	cfg Config
+	run  Run
+	cfg  Config
+	tool []string
 }
 
 var (
@@ -65,21 +48,14 @@ var (
 	_ api.Batcher   = (*CLI)(nil)
 )
 
-// New returns the commander. It runs nothing.
-func New(run func(ctx context.Context, argv []string, stdin []byte, limit time.Duration) (Result, error), cfg Config) *CLI {
-	if len(cfg.Tool) == 0 {
-		cfg.Tool = []string{"ceph"}
+// New returns the commander. It runs nothing. The tool is the ceph command, with what stands
+// before it; none means ceph.
+func New(run func(ctx context.Context, argv []string, stdin []byte, limit time.Duration) (Result, error), cfg Config, tool ...string) *CLI {
+	if len(tool) == 0 {
+		tool = []string{"ceph"}
 	}
 
-	if cfg.Connect <= 0 {
-		cfg.Connect = DefaultConnect
-	}
-
-	if cfg.Limit <= 0 {
-		cfg.Limit = DefaultLimit
-	}
-
-	return &CLI{run: run, cfg: cfg}
+	return &CLI{run: run, cfg: cfg.WithDefaults(), tool: tool}
 }
 
 // Close implements [api.Commander]. There is no session.
@@ -126,9 +102,9 @@ func (c *CLI) once(ctx context.Context, cmd, in []byte, limit time.Duration) ([]
 		return nil, "", err
 	}
 
-	limit = within(ctx, limit)
+	limit = command.Within(ctx, limit)
 
-	r, err := c.process(ctx, line.argv(c.cfg, limit, in != nil), in, c.cfg.Connect+limit+slack)
+	r, err := c.process(ctx, c.argv(line, limit, in != nil), in, c.cfg.Connect+limit+slack)
 	if err != nil {
 		return nil, "", inCommand(cmd, err)
 	}
@@ -163,19 +139,4 @@ func (c *CLI) process(ctx context.Context, argv []string, in []byte, limit time.
 // inCommand names the command that an error is about.
 func inCommand(cmd []byte, err error) error {
 	return fmt.Errorf("ceph %s: %w", command.Prefix(cmd), err)
-}
-
-// within is the limit of a command, a little shorter than the context where that ends before
-// it: then it ends by itself.
-func within(ctx context.Context, limit time.Duration) time.Duration {
-	if deadline, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(deadline))
-	}
-
-	return max(limit.Truncate(time.Second), time.Second)
-}
-
-// seconds are whole ones, and at least one: 0 means for ever.
-func seconds(d time.Duration) string {
-	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

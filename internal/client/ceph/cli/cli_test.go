@@ -51,9 +51,8 @@ func TestArgv_ofTheTool(t *testing.T) {
 
 	r := &runs{}
 	c := cli.New(r.run, cli.Config{
-		Tool: []string{"podman", "exec", "-i", "mon", "ceph"}, Conf: "/c", Name: "client.x", Keyring: "/k",
-		Connect: 2500 * time.Millisecond, Limit: 30 * time.Second,
-	})
+		Conf: "/c", Name: "client.x", Keyring: "/k", Connect: 2500 * time.Millisecond, Limit: 30 * time.Second,
+	}, "podman", "exec", "-i", "mon", "ceph")
 
 	if _, _, err := c.MgrCommandWithInputBuffer(t.Context(), [][]byte{[]byte(`{"prefix":"crash `), []byte(`post"}`)}, []byte("in")); err != nil {
 		t.Fatal(err)
@@ -152,7 +151,7 @@ func stand(t *testing.T, script string) *cli.CLI {
 		}
 
 		return cli.Result{Stdout: out.Bytes(), Stderr: said.Bytes(), Exit: cmd.ProcessState.ExitCode()}, err
-	}, cli.Config{Tool: []string{tool}})
+	}, cli.Config{}, tool)
 }
 
 // The tool's stand-in does what its last word says.

@@ -12,7 +12,7 @@ func Words(cmd []byte) ([]string, error) {
 		return nil, err
 	}
 
-	return l.argv(Config{Tool: []string{"ceph"}}, time.Minute, false), nil
+	return (&CLI{tool: []string{"ceph"}}).argv(l, time.Minute, false), nil
 }
 
 // AnswerTo makes an answer of what the tool left.

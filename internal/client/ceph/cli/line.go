@@ -13,6 +13,7 @@ import (
 	"time"
 
 	api "github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph/command"
 )
 
 // line is a command as the tool takes it.
@@ -213,23 +214,23 @@ func text(v json.RawMessage) string {
 
 // argv is the process of a command. Words after "--" are not taken for options of the tool or
 // of Ceph, many of which have the names of parameters: id, name, key.
-func (l line) argv(cfg Config, limit time.Duration, input bool) []string {
-	argv := slices.Clone(cfg.Tool)
+func (c *CLI) argv(l line, limit time.Duration, input bool) []string {
+	argv := slices.Clone(c.tool)
 
-	if cfg.Conf != "" {
-		argv = append(argv, "--conf", cfg.Conf)
+	if c.cfg.Conf != "" {
+		argv = append(argv, "--conf", c.cfg.Conf)
 	}
 
-	if cfg.Name != "" {
-		argv = append(argv, "--name", cfg.Name)
+	if c.cfg.Name != "" {
+		argv = append(argv, "--name", c.cfg.Name)
 	}
 
-	if cfg.Keyring != "" {
-		argv = append(argv, "--keyring="+cfg.Keyring)
+	if c.cfg.Keyring != "" {
+		argv = append(argv, "--keyring="+c.cfg.Keyring)
 	}
 
 	// The first bounds the connection alone, the second each command.
-	argv = append(argv, "--connect-timeout", seconds(cfg.Connect), "--rados_mon_op_timeout="+seconds(limit))
+	argv = append(argv, "--connect-timeout", command.Seconds(c.cfg.Connect), "--rados_mon_op_timeout="+command.Seconds(limit))
 
 	if l.format != "" {
 		argv = append(argv, "--format", l.format)

@@ -107,11 +107,11 @@ func failure(cmd []byte, a answer) error {
 }
 
 // AsRados makes one of go-ceph's commanders of ours, for packages of go-ceph and of others that
-// take one. Each command may take as long as limit; 0 means DefaultLimit. ctx is the parent of all:
+// take one. Each command may take as long as limit; 0 means command.DefaultLimit. ctx is the parent of all:
 // when it ends, so do they.
 func AsRados(ctx context.Context, c api.Commander, limit time.Duration) commands.RadosBufferCommander {
 	if limit <= 0 {
-		limit = DefaultLimit
+		limit = command.DefaultLimit
 	}
 
 	return &native{ctx: ctx, api: c, limit: limit}

@@ -6,11 +6,10 @@
 package rados
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"sync"
 	"time"
 
@@ -44,14 +43,14 @@ var errNoMonitor = &api.Error{Code: command.TimedOut, Status: "no monitor answer
 
 // Open connects to a cluster. The context bounds that alone.
 func Open(ctx context.Context, cfg Config) (*Rados, error) {
-	cfg = cfg.withDefaults()
+	cfg = cfg.WithDefaults()
 
-	c, err := rados.NewConnWithClusterAndUser("ceph", cfg.Name)
+	c, err := rados.NewConnWithClusterAndUser("ceph", cmp.Or(cfg.Name, "client.admin"))
 	if err != nil {
 		return nil, fmt.Errorf("librados: %w", err)
 	}
 
-	if err := cfg.apply(c); err != nil {
+	if err := apply(cfg, c); err != nil {
 		c.Shutdown()
 
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
@@ -110,25 +109,8 @@ func (r *Rados) shutdown(ctx context.Context, c *rados.Conn) {
 	<-ctx.Done()
 }
 
-// withDefaults says what counts where a configuration says nothing.
-func (c Config) withDefaults() Config {
-	if c.Name == "" {
-		c.Name = "client.admin"
-	}
-
-	if c.Connect <= 0 {
-		c.Connect = DefaultConnect
-	}
-
-	if c.Limit <= 0 {
-		c.Limit = DefaultLimit
-	}
-
-	return c
-}
-
 // apply gives librados the configuration.
-func (c Config) apply(to *rados.Conn) error {
+func apply(c Config, to *rados.Conn) error {
 	if c.Conf != "" {
 		if err := to.ReadConfigFile(c.Conf); err != nil {
 			return refused(err)
@@ -137,10 +119,8 @@ func (c Config) apply(to *rados.Conn) error {
 
 	for _, o := range [...][2]string{
 		{"keyring", c.Keyring},
-		{"mon_host", c.MonHost},
-		{"key", c.Key},
-		{"client_mount_timeout", seconds(c.Connect)},
-		{"rados_mon_op_timeout", seconds(c.Limit)},
+		{"client_mount_timeout", command.Seconds(c.Connect)},
+		{"rados_mon_op_timeout", command.Seconds(c.Limit)},
 	} {
 		if o[1] == "" {
 			continue
@@ -231,9 +211,4 @@ func (r *Rados) explain(ctx context.Context, err error) error {
 
 		return out, err //nolint:wrapcheck // only its kind counts
 	})
-}
-
-// seconds are whole ones, and at least one: 0 means for ever.
-func seconds(d time.Duration) string {
-	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

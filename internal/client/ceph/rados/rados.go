@@ -13,29 +13,13 @@
 package rados
 
 import (
-	"time"
-
 	"github.com/ceph/go-ceph/common/commands"
-)
 
-// What counts where a configuration says nothing.
-const (
-	DefaultConnect = 10 * time.Second
-	DefaultLimit   = time.Minute
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph/command"
 )
 
 // Config says how this machine reaches a cluster.
-type Config struct {
-	Conf    string // path; empty: nothing is read
-	Name    string // empty: client.admin
-	Keyring string // path; empty: the one that the file at Conf names
-	MonHost string // the monitors, where no file names them
-	Key     string // instead of a keyring
-	// Connect is how long a monitor may take to answer at the start.
-	Connect time.Duration
-	// Limit is how long a command may take.
-	Limit time.Duration
-}
+type Config = command.Config
 
 // conn is what go-ceph's connection is here.
 type conn = commands.RadosBufferCommander

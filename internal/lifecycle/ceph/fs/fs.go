@@ -72,7 +72,12 @@ func Look(ctx context.Context, c *api.Cluster, name string) (Seen, error) {
 		return Seen{}, fmt.Errorf("%w: %s", ErrNoFS, name)
 	}
 
-	return describe(ctx, c, all[at])
+	seen, err := describe(ctx, c, all[at])
+	if err != nil {
+		return Seen{}, err
+	}
+
+	return seen[0], nil
 }
 
 // List finds all file systems.
@@ -82,31 +87,50 @@ func List(ctx context.Context, c *api.Cluster) ([]Seen, error) {
 		return nil, fmt.Errorf("list the file systems: %w", err)
 	}
 
+	if len(all) == 0 {
+		return []Seen{}, nil
+	}
+
+	return describe(ctx, c, all...)
+}
+
+// describe asks once for the pools and the MDS of all that it is given.
+func describe(ctx context.Context, c *api.Cluster, all ...api.FS) ([]Seen, error) {
+	pools, err := pool.List(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+
+	status, err := c.FSStatus(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at the MDS of file system %s: %w", all[0].Name, err)
+	}
+
 	out := make([]Seen, 0, len(all))
-
 	for _, f := range all {
-		s, err := describe(ctx, c, f)
-		if err != nil {
-			return nil, err
-		}
+		out = append(out, see(f, pools, status))
+	}
 
-		out = append(out, s)
+	if !slices.ContainsFunc(out, func(s Seen) bool { return len(s.MDS) > 0 }) {
+		return out, nil
+	}
+
+	metas, err := c.Metadata(ctx, ceph.RoleMDS)
+	if err != nil {
+		return nil, fmt.Errorf("look at the MDS: %w", err)
+	}
+
+	for _, s := range out {
+		for name, m := range s.MDS {
+			m.Host = metas[name].Hostname
+			s.MDS[name] = m
+		}
 	}
 
 	return out, nil
 }
 
-func describe(ctx context.Context, c *api.Cluster, f api.FS) (Seen, error) {
-	pools, err := pool.List(ctx, c)
-	if err != nil {
-		return Seen{}, err
-	}
-
-	status, err := c.FSStatus(ctx)
-	if err != nil {
-		return Seen{}, fmt.Errorf("look at the MDS of file system %s: %w", f.Name, err)
-	}
-
+func see(f api.FS, pools []pool.Seen, status api.MDSMap) Seen {
 	ranks := status.FileSystems[f.Name]
 	s := Seen{Name: f.Name, ID: ranks.ID, Active: ranks.MaxMDS, Standby: ranks.StandbyReplay, Joinable: ranks.Joinable, MDS: map[string]MDS{}}
 
@@ -124,12 +148,14 @@ func describe(ctx context.Context, c *api.Cluster, f api.FS) (Seen, error) {
 		}
 	}
 
-	return s, s.servers(ctx, c, status, ranks)
+	s.servers(status, ranks)
+
+	return s
 }
 
 // servers finds the MDS that are there for this file system, as their names say, and those
 // that serve it.
-func (s *Seen) servers(ctx context.Context, c *api.Cluster, status api.MDSMap, ranks api.FSRanks) error {
+func (s *Seen) servers(status api.MDSMap, ranks api.FSRanks) {
 	note := func(names []string, state string) {
 		for _, name := range names {
 			s.MDS[name] = MDS{State: state}
@@ -143,20 +169,4 @@ func (s *Seen) servers(ctx context.Context, c *api.Cluster, status api.MDSMap, r
 	for name, state := range ranks.Other {
 		s.MDS[name] = MDS{State: state}
 	}
-
-	if len(s.MDS) == 0 {
-		return nil
-	}
-
-	metas, err := c.Metadata(ctx, ceph.RoleMDS)
-	if err != nil {
-		return fmt.Errorf("look at the MDS: %w", err)
-	}
-
-	for name, m := range s.MDS {
-		m.Host = metas[name].Hostname
-		s.MDS[name] = m
-	}
-
-	return nil
 }

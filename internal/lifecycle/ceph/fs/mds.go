@@ -44,7 +44,7 @@ func (w Wanted) servers(ctx context.Context, r *ceph.Reach) ([]server, error) {
 	ours := false
 
 	for _, h := range w.Hosts {
-		s, facts, err := serverOn(ctx, r, h, w.Name, ceph.Ask{Preflight: true})
+		s, facts, err := serverOn(ctx, r, h, w.Name, ceph.Ask{Programs: true})
 		ours = ours || facts.Identity != nil && err == nil
 
 		switch {

@@ -116,17 +116,14 @@ func Exit(ctx context.Context, c *api.Cluster, name string, say Say) error {
 
 	var last string
 
-	clean := 0
-
-	err = wait.Until(ctx, wait.Quick, func(ctx context.Context) (wait.Verdict, string, error) {
+	// Statistics lag: what they say once may be of the past.
+	err = wait.Until(ctx, wait.Quick, wait.Twice(func(ctx context.Context) (wait.Verdict, string, error) {
 		missing, err := pending(ctx, c, name)
 		if err != nil {
 			return wait.Again, "", err
 		}
 
 		if missing != "" {
-			clean = 0
-
 			if missing != last {
 				say("Not yet: %s", missing)
 				last = missing
@@ -135,13 +132,8 @@ func Exit(ctx context.Context, c *api.Cluster, name string, say Say) error {
 			return wait.Again, missing, nil
 		}
 
-		// Statistics lag: what they say once may be of the past.
-		if clean++; clean < 2 {
-			return wait.Again, "all is clean for the first time", nil
-		}
-
-		return wait.Done, "", nil
-	})
+		return wait.Done, "all is clean for the first time", nil
+	}))
 	if err != nil {
 		return fmt.Errorf("host %s is back, and the cluster is not whole yet: %w", name, err)
 	}

@@ -18,9 +18,11 @@ import (
 // Connect implements [ceph.Host]: through the host's librados, and through its ceph command
 // where Python has none.
 func (h *Host) Connect(ctx context.Context, l ceph.Layout) (api.Commander, error) {
-	b, err := bridge.Open(ctx, h.open, bridge.Config{Conf: l.Conf(), Keyring: l.AdminKeyring(), Name: l.Entity})
+	cfg := bridge.Config{Conf: l.Conf(), Keyring: l.AdminKeyring(), Name: l.Entity}
+
+	b, err := bridge.Open(ctx, h.open, cfg)
 	if errors.Is(err, api.ErrNoLibrados) {
-		return cli.New(h.process, cli.Config{Conf: l.Conf(), Keyring: l.AdminKeyring(), Name: l.Entity}), nil
+		return cli.New(h.process, cfg), nil
 	}
 
 	if err != nil {

@@ -31,7 +31,12 @@ func (h *Host) Look(ctx context.Context, l ceph.Layout, ask ceph.Ask) (ceph.Fact
 		ports[i] = strconv.Itoa(p)
 	}
 
-	params := append([]string{l.Dir, flag(ask.Preflight), flag(ask.Devices), flag(ask.Logs), l.User, strings.Join(ports, " ")}, ask.Paths...)
+	preflight := flag(ask.Preflight)
+	if ask.Programs && !ask.Preflight {
+		preflight = "programs"
+	}
+
+	params := append([]string{l.Dir, preflight, flag(ask.Devices), flag(ask.Logs), l.User, strings.Join(ports, " ")}, ask.Paths...)
 	began := time.Now()
 
 	out, err := h.script(ctx, remote.Command{Script: scriptLook, Params: params})

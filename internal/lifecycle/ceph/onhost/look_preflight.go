@@ -15,7 +15,6 @@ package onhost
 // Each daemon's program is asked for its version: packages are upgraded one by one. They are asked
 // side by side, and the ceph command, which takes the longest, only where there is no monitor's.
 const lookPrograms = `
-echo '== preflight'
 for p in ceph ceph-mon ceph-mgr ceph-osd ceph-mds monmaptool ceph-bluestore-tool lvcreate cryptsetup; do
   w=$(command -v "$p" 2>/dev/null) && echo "program $p $w"
 done

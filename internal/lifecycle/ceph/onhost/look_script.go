@@ -4,8 +4,8 @@
 package onhost
 
 // scriptLook prints all that a look asks, in sections. Its parameters: 1 the cluster's folder,
-// 2 to 5 whether preflight, all devices, last words and the user ceph's view are asked (1 or 0),
-// 5 the daemons' user, 6 the ports, then the paths of devices.
+// 2 to 4 whether a preflight, all devices and last words are asked (1 or 0; "programs": of a preflight
+// these alone), 5 the daemons' user, 6 the ports, then the paths of devices.
 //
 // What belongs to whom is decided by who reads this, not here: the script knows no fsid.
 const scriptLook = `# metal3: ceph-look
@@ -16,8 +16,12 @@ now() { echo "$1 $(date +%s.%N)"; }
 echo '== clock'
 [ "$preflight" != 1 ] || now began
 ` + lookHost + lookDaemons + `
+echo '== preflight'
+if [ "$preflight" = 1 ] || [ "$preflight" = programs ]; then
+` + lookPrograms + `
+fi
 if [ "$preflight" = 1 ]; then
-` + lookPrograms + lookPlace + lookPorts + lookLeftovers + `
+` + lookPlace + lookPorts + lookLeftovers + `
 fi
 echo '== slots'
 (

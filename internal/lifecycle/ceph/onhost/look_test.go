@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -323,6 +324,15 @@ func TestLook_onThisMachine(t *testing.T) {
 	if f.ConfSum != hex.EncodeToString(sum[:]) {
 		t.Errorf("checksum %s", f.ConfSum)
 	}
+
+	t.Run("the programs alone", func(t *testing.T) {
+		few, err := c.Look(t.Context(), c.l, ceph.Ask{Programs: true, Ports: []int{taken}})
+		must(t, err)
+
+		if !maps.Equal(few.Versions, f.Versions) || !maps.Equal(few.Programs, f.Programs) || few.Total != 0 || len(few.Ports) > 0 {
+			t.Errorf("%+v", few)
+		}
+	})
 
 	t.Run("a folder that the daemons cannot enter", func(t *testing.T) {
 		closed := filepath.Join(filepath.Dir(c.l.Dir), "closed")
