@@ -130,6 +130,12 @@ func Claim(namespace, name string) string {
 	return uuid.NewSHA1(claims, []byte("host/"+namespace+"/"+name)).String()
 }
 
+// MachineClaim is the instance_uuid with which a cluster claims the host of one of its
+// machines. The names are as Kubernetes and Ironic write them, without a slash.
+func MachineClaim(namespace, cluster, machine string) string {
+	return uuid.NewSHA1(claims, []byte("machine/"+namespace+"/"+cluster+"/"+machine)).String()
+}
+
 // claim is the instance_uuid that this host's deployment uses.
 func (w Wanted) claim() string {
 	if w.InstanceUUID != "" {
