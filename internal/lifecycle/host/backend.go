@@ -107,6 +107,7 @@ const (
 	PartSettings             // settings and journal
 	PartDeploy               // settings, journal and what a deployment needs (claim, image, hints)
 	PartUnclaim              // journal and the removal of our claim
+	PartTenancy              // the note of a machine on the host that it has claimed
 )
 
 // Defaults are the provider-wide values that a host falls back to.

@@ -52,6 +52,8 @@ type Facts struct {
 	Force         bool
 	PowerOffFirst bool
 
+	Tenant bool // what is deployed belongs to a machine of a cluster, all else to whoever registered the host
+
 	Tried    map[Step]int // how often this run did each step
 	Attempts int          // deployments that one run may begin
 }
@@ -128,6 +130,10 @@ func Observe(s Seen, w Wanted, goal Goal, differs []string, m memory) Facts {
 		}
 	}
 
+	if w.Tenancy != nil {
+		f = f.asTenant(s, w)
+	}
+
 	return f
 }
 
@@ -162,7 +168,13 @@ func (s Seen) claim(w Wanted) ClaimKind {
 	switch s.Node.InstanceUUID {
 	case "":
 		return ClaimNone
-	case w.claim(), s.Journal.Applied.InstanceUUID:
+	case w.claim():
+		return ClaimOurs
+	case s.Journal.Applied.InstanceUUID:
+		if w.Tenancy != nil {
+			return ClaimForeign // the host's own
+		}
+
 		return ClaimOurs
 	default:
 		return ClaimForeign

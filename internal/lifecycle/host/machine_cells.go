@@ -26,6 +26,10 @@ func stop(Facts) (Step, error) { return Stop, nil }
 
 // guard answers what holds in every state, before the table is asked.
 func guard(f Facts, goal Goal) (Step, error) {
+	if err := tenantGuard(f, goal); err != nil {
+		return "", err
+	}
+
 	switch {
 	case f.State == "":
 		return "", nil

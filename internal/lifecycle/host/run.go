@@ -102,7 +102,7 @@ func (r *Run) Next(seen Seen) (Step, lifecycle.Kind, error) {
 
 // differs asks the backend only where the answer matters: in states that take changes.
 func (r *Run) differs(seen Seen) []string {
-	if r.Goal == Deleted || !Resting(seen.Node.ProvisionState) {
+	if r.Goal == Deleted || r.Wanted.Tenancy != nil || !Resting(seen.Node.ProvisionState) {
 		return nil
 	}
 

@@ -139,6 +139,10 @@ func (s Seen) ConsumerOf() *Consumer {
 	case s.Journal.Consumer != nil && s.Journal.Consumer.ID == id:
 		return s.Journal.Consumer
 	default:
+		if t, ok := s.Tenancy(); ok {
+			return &Consumer{Kind: KindMachine, Name: t.Namespace + "/" + t.Cluster + "/" + t.Machine, ID: id}
+		}
+
 		return &Consumer{Kind: "instance", ID: id}
 	}
 }

@@ -184,6 +184,10 @@ func verbOf(s Step) ironic.Verb {
 // enter returns the journal of a host that enters a step's phase.
 func (r *Run) enter(seen Seen, step Step) Journal {
 	j, p := seen.Journal, phaseOfStep(step)
+	if r.Wanted.Tenancy != nil {
+		return j // the host's; a machine has its own note
+	}
+
 	if r.Goal != Deleted {
 		j = j.settings(r.Wanted)
 	}

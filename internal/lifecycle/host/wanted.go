@@ -56,7 +56,8 @@ type Wanted struct {
 	CustomDeploy *CustomDeploy
 	RootHints    *image.RootHints
 	Config       ConfigData
-	InstanceUUID string // the claim; empty: as Claim says
+	InstanceUUID string   // the claim; empty: as Claim says
+	Tenancy      *Tenancy // the host is claimed by the machine of a cluster, and all but the deployment is left alone
 	Reprovision  Reprovision
 
 	Deletion          Deletion

@@ -65,11 +65,24 @@ func deployment(n ironic.Node, w host.Wanted) []setting {
 		}
 	}
 
-	if w.CustomDeploy == nil && w.BMC.Access.Driver != "fake-hardware" {
+	if w.Tenancy != nil {
+		out = append(out, tenancy(w))
+
+		if w.CleaningMode != "" {
+			out = append(out, setting{name: "automated_cleaning_mode", path: "/automated_clean", want: w.CleaningMode != "disabled"})
+		}
+	}
+
+	if w.CustomDeploy == nil && w.BMC.Access.Driver != "fake-hardware" && n.Driver != "fake-hardware" {
 		out = append(out, setting{name: "image", path: "/driver_info/force_persistent_boot_device", want: "Default"})
 	}
 
 	return append(out, deployInterface(n, w)...)
+}
+
+// tenancy is the note of a machine on the host that it has claimed.
+func tenancy(w host.Wanted) setting {
+	return setting{name: "tenancy", path: "/instance_info/" + host.TenancyKey, want: w.Tenancy.Value()}
 }
 
 // deployInterface chooses how the image comes onto the machine. A node that was used with
@@ -94,11 +107,18 @@ func deployInterface(n ironic.Node, w host.Wanted) []setting {
 }
 
 func secureBoot(w host.Wanted) any {
+	out := map[string]any{}
+
 	if w.BootMode == "UEFISecureBoot" {
-		return map[string]any{"secure_boot": "true"}
+		out["secure_boot"] = "true"
 	}
 
-	return map[string]any{}
+	// A host's own boot mode is among its properties; a machine on it says its wish here.
+	if mode, ok := map[string]string{"UEFI": "uefi", "UEFISecureBoot": "uefi", "legacy": "bios"}[w.BootMode]; ok && w.Tenancy != nil {
+		out["boot_mode"] = mode
+	}
+
+	return out
 }
 
 // configDrive is what cloud-init finds on the machine; nil where the user gave no data, and

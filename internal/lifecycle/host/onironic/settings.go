@@ -24,6 +24,10 @@ type setting struct {
 
 // settings lists what the record of a host should say, apart from its deployment.
 func (b *Backend) settings(s host.Seen, w host.Wanted) []setting {
+	if w.Tenancy != nil {
+		return nil // whoever registered the host sets it up
+	}
+
 	n := s.Node
 	out := []setting{{name: "name", path: "/name", want: nodeName(w)}}
 
@@ -31,7 +35,8 @@ func (b *Backend) settings(s host.Seen, w host.Wanted) []setting {
 		out = append(out, setting{name: "description", path: "/description", want: text(w.Description)})
 	}
 
-	if w.CleaningMode != "" {
+	// What a machine of a cluster has set is set until it leaves.
+	if t, lent := s.Tenancy(); w.CleaningMode != "" && !(lent && t.CleaningMode != "") {
 		out = append(out, setting{name: "automated_cleaning_mode", path: "/automated_clean", want: w.CleaningMode != "disabled"})
 	}
 

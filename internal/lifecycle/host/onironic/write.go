@@ -111,12 +111,14 @@ func (b *Backend) Write(ctx context.Context, s host.Seen, w host.Wanted, j host.
 	case host.PartDeploy:
 		list = append(b.settings(s, w), deployment(s.Node, w)...)
 		list = append(list, unprotect(s.Node)...)
+	case host.PartTenancy:
+		list = []setting{tenancy(w)}
 	case host.PartUnclaim:
 		list = append(unprotect(s.Node), setting{name: "claim", path: "/instance_uuid"})
 	}
 
 	ops := operations(s.Node, list)
-	if value := j.Value(); !host.SameValue(s.Node.Extra[host.JournalKey], value) {
+	if value := j.Value(); w.Tenancy == nil && !host.SameValue(s.Node.Extra[host.JournalKey], value) {
 		ops = append(ops, ironic.Patch{Op: "add", Path: "/extra/" + host.JournalKey, Value: value})
 	}
 
