@@ -6,6 +6,7 @@
 #   setup.sh ssh        an SSH server (not started) and sudo, for the tests of remote hosts
 #   setup.sh ceph       Ceph's daemons and tools (not started), and librados to link with
 #   setup.sh ceph18     a Debian root with a newer Ceph, for hosts that are upgraded
+#   setup.sh cloudinit  Debian's cloud-init, unpacked and never installed: it judges what machines are given
 #   setup.sh lint       the linter, once
 #   setup.sh            all of it
 #
@@ -67,14 +68,22 @@ setup_ceph18() {
 	timed "root of the newer Ceph" -- "$top/scripts/lab/ceph-root.sh" >/dev/null
 }
 
+setup_cloudinit() {
+	if ! have apt-get || ! have dpkg; then
+		say "without Debian's packages there is no cloud-init here: tests that need it are skipped"
+		return
+	fi
+	timed "cloud-init" -- "$top/scripts/lab/cloud-init.sh" >/dev/null
+}
+
 setup_lint() { "$top/scripts/tool.sh" golangci-lint >/dev/null; }
 
-[ $# -gt 0 ] || set -- cli ironic ssh ceph ceph18 lint
+[ $# -gt 0 ] || set -- cli ironic ssh ceph ceph18 cloudinit lint
 for what in "$@"; do
 	case $what in
-	cli | ironic | ssh | ceph | ceph18 | lint) "setup_$what" ;;
+	cli | ironic | ssh | ceph | ceph18 | cloudinit | lint) "setup_$what" ;;
 	*)
-		sed -n '2,13p' "$0"
+		sed -n '2,14p' "$0"
 		exit 2
 		;;
 	esac
