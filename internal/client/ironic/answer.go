@@ -109,7 +109,7 @@ func (c *Client) refusal(k call, status int, header http.Header, body []byte) er
 
 var (
 	lockedBy = regexp.MustCompile(`locked by host ([^\s,]+)`)
-	absent   = regexp.MustCompile(`(?i)^(node inventory|inventory|node|port) .*could not be found`)
+	absent   = regexp.MustCompile(`(?i)^(node inventory|inventory|node|port|allocation) .*could not be found`)
 )
 
 // missing names what Ironic does not find, "" where the words are about something else:

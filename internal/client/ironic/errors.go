@@ -66,7 +66,7 @@ func (e *RequestError) Unwrap() error {
 
 // NotFoundError is Ironic's own word that an object is not there.
 type NotFoundError struct {
-	What string // "node", "port" or "inventory"
+	What string // "node", "port", "allocation" or "inventory"
 	ID   string // as it was asked for
 	Op   string
 	Text string // Ironic's words
