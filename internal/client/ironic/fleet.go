@@ -120,18 +120,19 @@ func (f *Fleet) Node(ctx context.Context, uuid string) (Node, []Port, error) {
 	}
 }
 
-// All returns the nodes of the list, which is fetched where there is none.
-func (f *Fleet) All(ctx context.Context) ([]Node, error) {
+// All returns the nodes of the list, which is fetched where there is none, and their ports by
+// UUID of the node.
+func (f *Fleet) All(ctx context.Context) ([]Node, map[string][]Port, error) {
 	b, err := f.join(ctx, "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 
 	if b.err != nil {
-		return nil, b.err
+		return nil, nil, b.err
 	}
 
-	return b.roster.nodes, nil
+	return b.roster.nodes, b.roster.ports, nil
 }
 
 // Missing returns how many of the nodes that were read Ironic says are not there. When

@@ -107,7 +107,7 @@ func TestFleet_anAnswerIsNeverOlderThanItsAge(t *testing.T) {
 		fleet := ironic.NewFleet(f.client(t), 10*time.Second)
 
 		for range 3 {
-			if all, err := fleet.All(t.Context()); err != nil || len(all) != 5 {
+			if all, _, err := fleet.All(t.Context()); err != nil || len(all) != 5 {
 				t.Fatalf("got %v, %v", all, err)
 			}
 
@@ -120,7 +120,7 @@ func TestFleet_anAnswerIsNeverOlderThanItsAge(t *testing.T) {
 
 		fleet.Forget()
 
-		if _, err := fleet.All(t.Context()); err != nil || f.count("GET /v1/nodes/detail") != 3 {
+		if _, _, err := fleet.All(t.Context()); err != nil || f.count("GET /v1/nodes/detail") != 3 {
 			t.Errorf("got %v: a list survived a write", err)
 		}
 	})
@@ -137,7 +137,7 @@ func TestFleet_aWriteMakesAListUnderWayOld(t *testing.T) {
 		early := make(chan error)
 
 		go func() {
-			_, err := fleet.All(t.Context())
+			_, _, err := fleet.All(t.Context())
 			early <- err
 		}()
 		synctest.Wait()
@@ -148,7 +148,7 @@ func TestFleet_aWriteMakesAListUnderWayOld(t *testing.T) {
 		}
 
 		before := f.count("GET /v1/nodes/detail")
-		if _, err := fleet.All(t.Context()); err != nil || f.count("GET /v1/nodes/detail") != before+1 {
+		if _, _, err := fleet.All(t.Context()); err != nil || f.count("GET /v1/nodes/detail") != before+1 {
 			t.Errorf("%v\n%s", err, f.log())
 		}
 	})
@@ -163,7 +163,7 @@ func TestOBMH22_absenceFromTheListIsNoProof(t *testing.T) {
 		f.answer("GET", "/v1/nodes/detail", 1, 200, `{"nodes":[{"uuid":"`+ids[0]+`"}]}`) // hides two that are there
 		fleet := ironic.NewFleet(f.client(t), 0)
 
-		if _, err := fleet.All(t.Context()); err != nil {
+		if _, _, err := fleet.All(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 
@@ -225,7 +225,7 @@ func TestFleet_aDeadIronicIsNotAskedByEachReader(t *testing.T) {
 		for range 10 {
 			all.Go(func() {
 				for range 20 {
-					if _, err := fleet.All(t.Context()); err == nil || errors.Is(err, ironic.ErrNotFound) || !strings.Contains(err.Error(), "503") {
+					if _, _, err := fleet.All(t.Context()); err == nil || errors.Is(err, ironic.ErrNotFound) || !strings.Contains(err.Error(), "503") {
 						t.Errorf("got %v", err)
 					}
 				}
@@ -267,7 +267,7 @@ func TestFleet_isLean(t *testing.T) { //nolint:paralleltest // it measures the m
 		t.Fatal(err)
 	}
 
-	if _, err := fleet.All(t.Context()); err != nil {
+	if _, _, err := fleet.All(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -315,7 +315,7 @@ func TestFleet_calmUntilAWrite(t *testing.T) {
 		time.Sleep(50 * time.Second)
 		read(1)
 
-		if _, err := fleet.All(t.Context()); err != nil || f.count("GET /v1/nodes/detail") != 2 {
+		if _, _, err := fleet.All(t.Context()); err != nil || f.count("GET /v1/nodes/detail") != 2 {
 			t.Errorf("%v; all nodes are those of now: %d lists", err, f.count("GET /v1/nodes/detail"))
 		}
 

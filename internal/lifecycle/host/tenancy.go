@@ -39,9 +39,9 @@ type Tenancy struct {
 	Addresses    map[string]string `json:"addresses,omitempty"` // pool -> address
 	CleaningMode string            `json:"automated_cleaning_mode,omitempty"`
 	CleaningWas  *bool             `json:"automated_clean_was,omitempty"` // the host's own setting, for when the machine leaves
-	Provisioned  string            `json:"provisioned_at,omitempty"` // RFC 3339
-	Fingerprint  string            `json:"fingerprint,omitempty"`    // of the cluster whose create claimed the host
-	Finished     string            `json:"finished,omitempty"`       // RFC 3339: when that create ended; only on the first machine
+	Provisioned  string            `json:"provisioned_at,omitempty"`      // RFC 3339
+	Fingerprint  string            `json:"fingerprint,omitempty"`         // of the cluster whose create claimed the host
+	Finished     string            `json:"finished,omitempty"`            // RFC 3339: when that create ended; only on the first machine
 	Remediation  *Remediation      `json:"remediation,omitempty"`
 }
 
@@ -105,6 +105,14 @@ func (t Tenancy) Value() map[string]any {
 	}
 
 	return out
+}
+
+// Offered reports whether a machine can be deployed on the host as it is: Ironic calls it
+// available, or it rests where this provider leaves a host that never was deployed, which is
+// cleaned right before its first deployment.
+func (s Seen) Offered() bool {
+	return s.Node.ProvisionState == ironic.Available ||
+		s.Node.ProvisionState == ironic.Manageable && s.Journal.ManagedBy == ManagedBy && s.Journal.Phase == PhaseAvailable
 }
 
 // runs is the hash of what is on the machine, as far as the note tells. A first deployment

@@ -75,14 +75,19 @@ func (b *Backend) Missing() int { return b.fleet.Missing() }
 
 // All implements [host.Backend].
 func (b *Backend) All(ctx context.Context) ([]host.Seen, error) {
-	nodes, err := b.fleet.All(ctx)
+	nodes, ports, err := b.fleet.All(ctx)
 	if err != nil {
 		return nil, err
 	}
 
 	out := make([]host.Seen, 0, len(nodes))
 	for _, n := range nodes {
-		out = append(out, seen(n))
+		s := seen(n)
+		if s.Ports = ports[n.UUID]; s.Ports == nil {
+			s.Ports = []ironic.Port{}
+		}
+
+		out = append(out, s)
 	}
 
 	return out, nil
