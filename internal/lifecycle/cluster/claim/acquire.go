@@ -128,7 +128,7 @@ func (t *taker) held(ctx context.Context) (host.Seen, Kind, error) {
 		}
 
 		// It failed, it hung, or its node knows nothing of it: it is on its way out.
-		if err := clear(ctx, t.far, t.ID); err != nil {
+		if err := drop(ctx, t.far, t.ID); err != nil {
 			return host.Seen{}, "", err
 		}
 	}

@@ -124,10 +124,16 @@ func (t *taker) post(ctx context.Context, h host.Seen) error {
 
 		taken = err
 
+		// The id is ours alone: who has it asked for the same, and the host will tell.
+		if _, err := t.far.Allocation(ctx, t.ID); !errors.Is(err, ironic.ErrNotFound) {
+			return wait.Done, "", err
+		}
+
 		return wait.Again, "the name " + t.name() + " is taken", nil
 	})
 
-	if taken != nil && err != nil && ctx.Err() == nil {
+	var late *wait.TimeoutError
+	if taken != nil && errors.As(err, &late) && ctx.Err() == nil {
 		return fmt.Errorf("the name %s of the allocation is taken by another one and did not become free within %s; "+
 			"look at `openstack baremetal allocation show %s`: %w", t.name(), patience, t.name(), taken)
 	}
