@@ -76,13 +76,19 @@ const (
 
 // check returns the first reason for which a host is not eligible.
 func (w *wish) check(v *view, now time.Time) reason {
-	for _, r := range [...]reason{usable(v), w.owned(v, now), w.named(v), w.suits(v)} {
-		if r != fits {
-			return r
-		}
+	if r := usable(v); r != fits {
+		return r
 	}
 
-	return fits
+	if r := w.owned(v, now); r != fits {
+		return r
+	}
+
+	if r := w.named(v); r != fits {
+		return r
+	}
+
+	return w.suits(v)
 }
 
 // usable looks at what is the same for all machines.
