@@ -128,7 +128,7 @@ func (c *Client) EvictPod(ctx context.Context, pod Pod) error {
 	case blocked(refused):
 		after := wait.RetryAfter(err)
 
-		return wait.TransientAfter(&BlockedError{Namespace: pod.Namespace, Pod: pod.Name, Reason: refused.Text, RetryAfter: after}, after)
+		return wait.TransientAfter(&BlockedError{Namespace: pod.Namespace, Pod: pod.Name, Reason: budgets(refused), RetryAfter: after}, after)
 	default:
 		return err
 	}
@@ -161,6 +161,19 @@ func blocked(e *RequestError) bool {
 	default:
 		return false
 	}
+}
+
+// budgets are the words of a refused eviction. Only the causes name the disruption budget.
+func budgets(e *RequestError) string {
+	text := e.Text
+
+	for _, cause := range e.Causes {
+		if cause.Message != "" && !strings.Contains(text, cause.Message) {
+			text += " " + cause.Message
+		}
+	}
+
+	return text
 }
 
 // DeletePod deletes a Pod, whatever disruption budgets say. One that is not there is deleted.
