@@ -6,6 +6,7 @@ package choose
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -57,12 +58,16 @@ type tally struct{ current, all int }
 func classKey(r Request) string {
 	r.Machine, r.ClaimID = "", ""
 
-	doc, err := json.Marshal(r)
+	return keyOf(r)
+}
+
+// keyOf spells a value out; a list that is nil and one that is empty differ, as they do for requests.
+func keyOf(v any) string {
+	doc, err := json.Marshal(v)
 	if err != nil {
-		return r.Pool // cannot happen: only texts, numbers and collections of them
+		return fmt.Sprintf("%#v", v) // cannot happen: only texts, numbers and collections of them
 	}
 
-	// In JSON, a list that is nil and one that is empty differ, as they do here.
 	return string(doc)
 }
 
@@ -70,12 +75,18 @@ func classKey(r Request) string {
 func (s *solver) newClass(r Request) *class {
 	c := &class{wish: newWish(r), balanced: (r.ControlPlane || r.Spread) && r.Domain == "", team: teamOf(r.ControlPlane, r.Pool)}
 
-	var all []int
+	all := make([]int, 0, len(s.ready))
 
-	for _, h := range s.ready {
+	selections := make([][]bool, 0, len(r.Selectors))
+	for _, one := range r.Selectors {
+		selections = append(selections, s.selection(one))
+	}
+
+	for i, h := range s.ready {
 		v := &s.views[h]
 
 		switch {
+		case slices.ContainsFunc(selections, func(chosen []bool) bool { return !chosen[i] }):
 		case c.wish.named(v) != fits || c.wish.suits(v) != fits:
 		case v.Node.InstanceUUID != "" || (v.held && !v.hold.Expired(s.now)):
 			c.theirs = append(c.theirs, h)
@@ -85,34 +96,55 @@ func (s *solver) newClass(r Request) *class {
 	}
 
 	c.wish.arrange(s.views, all, s.rnd)
-
-	at := map[bucket0]int{}
-
-	for _, h := range all {
-		key := c.bucketOf(&s.views[h])
-
-		i, there := at[key]
-		if !there {
-			i = len(c.buckets)
-			at[key] = i
-			c.buckets = append(c.buckets, bucket{rank: key.rank, domain: key.domain})
-		}
-
-		c.buckets[i].hosts = append(c.buckets[i].hosts, h)
-	}
-
-	slices.SortFunc(c.buckets, func(a, b bucket) int { return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.domain, b.domain)) })
+	s.fill(c, all)
 
 	return c
 }
 
-type bucket0 struct {
-	rank   int
-	domain string
+// selection finds the ready hosts that a selector matches; many classes share a selector.
+func (s *solver) selection(one Selector) []bool {
+	key := keyOf(one)
+	if known, ok := s.chosen[key]; ok {
+		return known
+	}
+
+	terms, out := one.terms(), make([]bool, len(s.ready))
+	for i, h := range s.ready {
+		out[i] = all(terms, s.views[h].labels)
+	}
+
+	s.chosen[key] = out
+
+	return out
 }
 
-func (c *class) bucketOf(v *view) bucket0 {
-	var b bucket0
+// fill puts hosts, which come in their order of choice, into buckets.
+func (s *solver) fill(c *class, hosts []int) {
+	at := make([]int, 2*len(s.domains)) // by rank and domain; 0: there is no such bucket yet
+
+	for _, h := range hosts {
+		v := &s.views[h]
+		b := c.bucketOf(v)
+
+		slot := b.rank * len(s.domains)
+		if c.balanced {
+			slot += v.domain
+		}
+
+		if at[slot] == 0 {
+			c.buckets = append(c.buckets, b)
+			at[slot] = len(c.buckets)
+		}
+
+		own := &c.buckets[at[slot]-1].hosts
+		*own = append(*own, h)
+	}
+
+	slices.SortFunc(c.buckets, func(a, b bucket) int { return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.domain, b.domain)) })
+}
+
+func (c *class) bucketOf(v *view) bucket {
+	var b bucket
 
 	d := v.Journal.FailureDomain
 	if !c.wish.inDomain(v) || (c.balanced && d == "") {

@@ -88,12 +88,16 @@ func (w *wish) check(v *view, now time.Time) reason {
 		return r
 	}
 
+	if w.unselected(v) != nil {
+		return notSelected
+	}
+
 	return w.suits(v)
 }
 
 // usable looks at what is the same for all machines.
 func usable(v *view) reason {
-	switch n := v.Node; {
+	switch n := &v.Node; {
 	case !v.Offered():
 		return notAvailable
 	case n.Maintenance:
@@ -130,8 +134,6 @@ func (w *wish) named(v *view) reason {
 		return notPinned
 	case !w.lists(v):
 		return notListed
-	case w.unselected(v) != nil:
-		return notSelected
 	default:
 		return fits
 	}
@@ -139,14 +141,14 @@ func (w *wish) named(v *view) reason {
 
 // suits looks at what the host is.
 func (w *wish) suits(v *view) reason {
-	switch m := w.Min; {
+	switch m := &w.Min; {
 	case m.CPUs > 0 && v.cpus < m.CPUs:
 		return fewCPUs
 	case m.MemoryMiB > 0 && v.memoryMiB < m.MemoryMiB:
 		return littleMemory
 	case m.RootGiB > 0 && v.rootGiB < m.RootGiB:
 		return smallDisk
-	case m.Arch != "" && !sameArch(m.Arch, v.arch):
+	case w.archKey != "" && w.archKey != v.archKey:
 		return otherArch
 	case m.NICs > len(v.Ports):
 		return fewNICs

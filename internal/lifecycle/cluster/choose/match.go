@@ -82,6 +82,8 @@ type solver struct {
 	rnd   func(int) int
 
 	ready   []int              // hosts that are usable at all
+	chosen  map[string][]bool  // by selector: which of the ready ones it matches
+	domains map[string]int     // failure domains, numbered
 	claims  map[string]int     // by instance_uuid
 	holds   map[[2]string]bool // by cluster and machine
 	classes []*class
@@ -100,7 +102,7 @@ const dead = -1
 
 func newSolver(reqs []Request, hosts []host.Seen, taken map[string]Placed, rnd func(int) int, now time.Time) *solver {
 	s := &solver{
-		reqs: reqs, now: now, rnd: rnd, claims: map[string]int{}, holds: map[[2]string]bool{}, tallies: map[place]tally{},
+		reqs: reqs, now: now, rnd: rnd, claims: map[string]int{}, holds: map[[2]string]bool{}, chosen: map[string][]bool{}, domains: map[string]int{}, tallies: map[place]tally{},
 		hostOf: slices.Repeat([]int{nobody}, len(reqs)), machineOf: slices.Repeat([]int{nobody}, len(hosts)), visited: make([]int, len(hosts)),
 	}
 
@@ -116,6 +118,12 @@ func newSolver(reqs []Request, hosts []host.Seen, taken map[string]Placed, rnd f
 
 	for h := range s.views {
 		v := &s.views[h]
+		if _, known := s.domains[v.Journal.FailureDomain]; !known {
+			s.domains[v.Journal.FailureDomain] = len(s.domains)
+		}
+
+		v.domain = s.domains[v.Journal.FailureDomain]
+
 		if v.Node.InstanceUUID != "" {
 			s.claims[v.Node.InstanceUUID] = h
 		}

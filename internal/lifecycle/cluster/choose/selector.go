@@ -119,62 +119,7 @@ func (e Expression) fault() string {
 }
 
 // Matches reports whether all terms match. A term that [Selector.Validate] refuses matches nothing.
-func (s Selector) Matches(labels map[string]string) bool {
-	for key, want := range s.MatchLabels {
-		if got, there := labels[key]; !there || got != want {
-			return false
-		}
-	}
-
-	for _, e := range s.MatchExpressions {
-		if !e.matches(labels) {
-			return false
-		}
-	}
-
-	return true
-}
-
-// matches follows Kubernetes: without the label, NotIn and DoesNotExist hold, all else does
-// not; an empty value is a value.
-func (e Expression) matches(labels map[string]string) bool {
-	got, there := labels[e.Key]
-
-	if e.Key == "" || e.fault() != "" {
-		return false
-	}
-
-	switch e.operation() {
-	case opIn:
-		return there && slices.Contains(e.Values, got)
-	case opNotIn:
-		return !there || !slices.Contains(e.Values, got)
-	case opExists:
-		return there
-	case opAbsent:
-		return !there
-	default:
-		return there && e.compares(got)
-	}
-}
-
-func (e Expression) compares(got string) bool {
-	have, err := strconv.ParseInt(got, 10, 64)
-	if err != nil {
-		return false
-	}
-
-	limit, err := strconv.ParseInt(e.Values[0], 10, 64) // there is one: fault has looked
-	if err != nil {
-		return false
-	}
-
-	if e.operation() == opGreater {
-		return have > limit
-	}
-
-	return have < limit
-}
+func (s Selector) Matches(labels map[string]string) bool { return all(s.terms(), labels) }
 
 // Why returns the first term that does not match, in words; empty where all match.
 func (s Selector) Why(labels map[string]string) string {
@@ -190,7 +135,7 @@ func (s Selector) Why(labels map[string]string) string {
 	}
 
 	for _, e := range s.MatchExpressions {
-		if !e.matches(labels) {
+		if t := e.term(); !t.matches(labels) {
 			return e.why(labels)
 		}
 	}

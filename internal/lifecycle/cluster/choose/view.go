@@ -21,8 +21,11 @@ type view struct {
 	name   string
 	labels map[string]string // nil where nobody selects by labels
 
-	cpus, memoryMiB, rootGiB int // -1: not known
-	arch                     string
+	cpus, memoryMiB, rootGiB int    // -1: not known
+	arch                     string // as Ironic spells it
+	archKey                  string // canonical
+
+	domain int // number of the failure domain in a matching
 
 	hold Hold
 	held bool
@@ -32,7 +35,8 @@ func look(s host.Seen, labels bool) view {
 	p := s.Node.Properties
 	arch, _ := p["cpu_arch"].(string)
 	v := view{
-		Seen: s, name: Name(s), cpus: number(p["cpus"]), memoryMiB: number(p["memory_mb"]), rootGiB: number(p["local_gb"]), arch: arch,
+		Seen: s, name: Name(s), cpus: number(p["cpus"]), memoryMiB: number(p["memory_mb"]), rootGiB: number(p["local_gb"]),
+		arch: arch, archKey: canonicalArch(arch),
 	}
 	v.hold, v.held = ParseHold(s.Journal.Hold)
 
@@ -79,10 +83,10 @@ func number(v any) int {
 // right one that of Ironic.
 var architectures = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 
-func sameArch(a, b string) bool {
-	a, b = strings.ToLower(a), strings.ToLower(b)
+func canonicalArch(name string) string {
+	name = strings.ToLower(name)
 
-	return cmp.Or(architectures[a], a) == cmp.Or(architectures[b], b)
+	return cmp.Or(architectures[name], name)
 }
 
 // wish is a request made ready to be compared with many hosts.
@@ -90,10 +94,11 @@ type wish struct {
 	Request
 
 	ids, names map[string]bool // nil: any
+	archKey    string          // canonical; empty: any
 }
 
 func newWish(r Request) wish {
-	w := wish{Request: r}
+	w := wish{Request: r, archKey: canonicalArch(r.Min.Arch)}
 	if r.HostIDs == nil && r.HostNames == nil {
 		return w
 	}

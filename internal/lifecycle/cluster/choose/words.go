@@ -13,7 +13,7 @@ func equalIDs(a, b string) bool { return strings.EqualFold(a, b) }
 
 // words says why a host is refused, with what was found.
 func (w *wish) words(r reason, v *view) string {
-	switch n := v.Node; r {
+	switch n := &v.Node; r {
 	case fits:
 		return ""
 	case notAvailable:
