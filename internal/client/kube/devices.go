@@ -17,6 +17,7 @@ const devicesGroup = "resource.k8s.io"
 type ResourceSlice struct {
 	Name, Driver, Pool string
 	Node               string // "" where it offers devices of several Nodes
+	Generation         int64  // of the pool: what an older one says counts no more
 	Devices            []Device
 }
 
@@ -63,6 +64,7 @@ func sliceOf(o object, node string) ResourceSlice {
 		Pool:   o.str("spec", "pool", "name"),
 		Node:   o.str("spec", "nodeName"),
 	}
+	s.Generation, _ = o.number("spec", "pool", "generation")
 
 	for _, item := range o.list("spec", "devices") {
 		device, facts := Device{Name: item.str("name"), Attributes: map[string]string{}}, item
