@@ -115,10 +115,10 @@ func (s Seen) Offered() bool {
 		s.Node.ProvisionState == ironic.Manageable && s.Journal.ManagedBy == ManagedBy && s.Journal.Phase == PhaseAvailable
 }
 
-// runs is the hash of what is on the machine, as far as the note tells. A first deployment
+// Runs is the hash of what is on the machine, as far as the note tells. A first deployment
 // that reached active has happened, whether or not its end was noted; one over another that
 // was cut short is not believed.
-func (t Tenancy) runs() string {
+func (t Tenancy) Runs() string {
 	if t.Deployed == "" {
 		return t.Deploying
 	}
@@ -141,7 +141,7 @@ func (f Facts) asTenant(s Seen, w Wanted) Facts {
 
 	if s.Node.ProvisionState == ironic.Active {
 		t, known := s.Tenancy()
-		f.AsWanted = !w.Reprovision.Consent || known && t.runs() == w.Tenancy.Deploying
+		f.AsWanted = !w.Reprovision.Consent || known && t.Runs() == w.Tenancy.Deploying
 		f.Difference = "template"
 	}
 
