@@ -52,9 +52,9 @@ func parseFragment(text string) (object, error) {
 	return out, nil
 }
 
-// merge joins a document of ours with what the user adds to it. What is ours stays: where the
-// user's says otherwise, the error names it.
-func merge(ours any, theirs string, lists bool) (object, error) {
+// merge joins a document of ours with what the user adds to it, but for the keys to drop. What
+// is ours stays: where the user's says otherwise, the error names it.
+func merge(ours any, theirs string, lists bool, drop ...string) (object, error) {
 	text, err := json.Marshal(ours)
 	if err != nil {
 		return nil, fmt.Errorf("encode our part: %w", err)
@@ -70,6 +70,10 @@ func merge(ours any, theirs string, lists bool) (object, error) {
 		return nil, err
 	}
 
+	for _, key := range drop {
+		delete(fragment, key)
+	}
+
 	arguments(out, lists)
 	arguments(fragment, lists)
 
@@ -79,6 +83,10 @@ func merge(ours any, theirs string, lists bool) (object, error) {
 
 	return out, nil
 }
+
+// discoveryPath is where a joining machine learns whom to trust. Nothing is added there:
+// unsafeSkipCAVerification would be enough to make it believe anybody.
+const discoveryPath = "discovery"
 
 // mergeInto adds theirs to ours and returns the paths at which they do not agree.
 func mergeInto(ours, theirs object, path string) []string {
@@ -105,7 +113,7 @@ func mergeValue(mine, other any, path string) (any, []string) {
 		return mine, nil
 	}
 
-	if m, ok := mine.(object); ok {
+	if m, ok := mine.(object); ok && path != discoveryPath {
 		if o, ok := other.(object); ok {
 			return m, mergeInto(m, o, path+".")
 		}

@@ -167,6 +167,16 @@ func (r *render) joinYAML(t Token, caHash string) ([]byte, error) {
 	return r.documents(document{"join_configuration", join, r.k.Extra.JoinConfiguration})
 }
 
+// foreign are the keys of a user's part that are not for this machine: one part is for all that
+// join, and a worker with a control plane's settings would become one.
+func (r *render) foreign() []string {
+	if r.controlPlane {
+		return nil
+	}
+
+	return []string{"controlPlane"}
+}
+
 // document is one of ours, and what the user adds to it under which name.
 type document struct {
 	attribute string
@@ -185,7 +195,7 @@ func (r *render) documents(all ...document) ([]byte, error) {
 			continue
 		}
 
-		merged, err := merge(d.ours, d.theirs, r.form == v1beta4)
+		merged, err := merge(d.ours, d.theirs, r.form == v1beta4, r.foreign()...)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", d.attribute, err))
 

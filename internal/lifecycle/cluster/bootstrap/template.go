@@ -23,7 +23,8 @@ const (
 	maxOutput   = 4 << 20  // bytes of what it renders
 	maxValue    = 1 << 20  // bytes of one value that a function makes
 	maxValues   = 64 << 20 // bytes of all of them
-	maxSteps    = 5 << 20  // nodes that are carried out
+	maxSteps    = 1 << 20  // nodes that are carried out
+	tickCost    = 4        // nodes, to count them once
 )
 
 var (
@@ -130,7 +131,7 @@ func instrumentList(l *parse.ListNode) (int, error) {
 		return 0, nil
 	}
 
-	total := 1
+	total := tickCost
 
 	for _, n := range l.Nodes {
 		cost, err := instrumentNode(n)

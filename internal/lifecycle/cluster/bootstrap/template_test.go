@@ -1,0 +1,224 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
+)
+
+func render(t *testing.T, text string) (string, error) {
+	t.Helper()
+
+	got, err := bootstrap.Source{Template: text}.Render(vars())
+
+	return string(got), err
+}
+
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct{ text, want string }{
+		"names":             {"<< .Cluster.Namespace >>/<< .Cluster.Name >>/<< .Machine.Name >> on << .Host.Name >>", "default/edge/edge-cp-0 on node-0"},
+		"the endpoint":      {"<< .Cluster.Endpoint.Host >> << .Cluster.Endpoint.Port >> << .Cluster.Endpoint >>", "192.0.2.10 6443 192.0.2.10:6443"},
+		"the machine":       {"<< .Machine.Role >> << .Machine.Pool >> << .Machine.Index >> << .Machine.First >> << .Machine.ProviderID >>", "control_plane control_plane 0 true metal3://default/node-0/edge-cp-0"},
+		"an address":        {"<< with .Addresses.prov >><< .Address >>/<< .Prefix >> << .Gateway >> << index .DNS 0 >><< end >>", "192.0.2.11/24 192.0.2.1 192.0.2.53"},
+		"peers":             {"<< range .Peers >><< .Name >>=<< .Addresses.prov.Address >> << end >>", "edge-cp-0=192.0.2.11 edge-cp-1=192.0.2.12 "},
+		"labels":            {`<< index .Host.Labels "metal3.io/gpu" >>`, "a100"},
+		"network cards":     {"<< range .Host.NICs >><< .Name >>:<< .MAC >><< end >>", "eth0:52:54:00:00:00:01"},
+		"base64":            {`<< "a&b" | b64enc >>`, "YSZi"},
+		"indent":            {"x:\n<< \"a\\nb\" | indent 2 >>", "x:\n  a\n  b"},
+		"json":              {"<< toJson .Host.Labels >>", `{"metal3.io/gpu":"a100","rack":"r1"}`},
+		"json of HTML":      {`<< toJson "<a>" >>`, `"<a>"`},
+		"yaml":              {"<< toYaml .Host.Labels >>", "metal3.io/gpu: a100\nrack: r1"},
+		"quote":             {`<< quote "a\"b: #c" >>`, `"a\"b: #c"`},
+		"printf":            {`<< printf "%03d" .Machine.Index >>`, "000"},
+		"Jinja is not ours": {"## template: jinja\n{{ ds.meta_data.name }}", "## template: jinja\n{{ ds.meta_data.name }}"},
+		"a named template":  {`<< define "x" >>[<< . >>]<< end >><< template "x" .Machine.Name >>`, "[edge-cp-0]"},
+		"a loop":            {"<< range $i := 3 >><< $i >><< else >>none<< end >>", "012"},
+		"nothing":           {"#cloud-config\n", "#cloud-config\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			if got, err := render(t, c.text); err != nil || got != c.want {
+				t.Errorf("got %q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestTemplate_refusals(t *testing.T) {
+	t.Parallel()
+
+	const secret = "s3cr3t"
+
+	for name, c := range map[string]struct{ text, says string }{
+		"no such attribute":     {"\n\n<< .Machine.Nmae >>", `line 3 of the template: there is no key "Nmae"`},
+		"no such pool":          {"<< .Addresses.oob.Address >>", `line 1 of the template: there is no key "oob"`},
+		"no such label":         {"\n<< index .Host.Labels \"a/b\" >>", `line 2 of the template: there is no key "a/b"`},
+		"no such element":       {"<< index .Peers 2 >>", "it cannot be carried out"},
+		"no such function":      {"<< nope .Machine.Name >>", `there is no function "nope"`},
+		"no such variable":      {"<< $x >>", `there is no variable "$x"`},
+		"no such template":      {`<< template "x" >>`, `there is no template "x"`},
+		"no end":                {"<< if .Machine.First >>", "lacks its <<end>>"},
+		"too many ends":         {"<< end >>", "line 1"},
+		"an open action":        {"\n<< .Machine.Name \n", "line 3 of the template: unclosed action"},
+		"an open text":          {"<< \"" + secret + " >>", "unterminated quoted string"},
+		"a secret as a command": {"<< \"" + secret + "\" \"" + secret + "\" >>", "line 1 of the template: not understood"},
+		"a secret as a number":  {"<< 12" + secret + " >>", "line 1 of the template: not understood"},
+		"wrong arguments":       {"<< b64enc \"" + secret + "\" 1 >>", `wrong number of arguments of "b64enc"`},
+		"a wrong kind":          {"<< indent \"" + secret + "\" \"a\" >>", "line 1"},
+		"too far to the right":  {"<< indent 100000 \"a\" >>", "between 0 and 1000"},
+		"a width":               {`<< printf "%1000000000d" 1 >>`, "at most four digits"},
+		"too long a template":   {strings.Repeat("a", 1<<20+1), "at most"},
+		"a loop over nothing":   {"<< range .Machine.First >><< end >>", "line 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := render(t, c.text)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %q, %v, want %q", got, err, c.says)
+			}
+
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("the error repeats the template: %v", err)
+			}
+		})
+	}
+}
+
+// TestTemplate_ends holds templates that would go on for ever, or fill the memory.
+func TestTemplate_ends(t *testing.T) {
+	t.Parallel()
+
+	for name, text := range map[string]string{
+		"a loop that does nothing":   "<< range $i := 1000000000000 >><< end >>",
+		"a loop in a loop":           "<< range $i := 1000000 >><< range $j := 1000000 >><< end >><< end >>",
+		"a loop that goes on":        "<< range $i := 1000000000000 >><< continue >><< end >>",
+		"a loop that writes":         "<< range $i := 1000000000000 >>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< end >>",
+		"a template in itself":       `<< define "x" >><< template "x" >><< end >><< template "x" >>`,
+		"two templates in a circle":  `<< define "x" >><< template "y" >><< end >><< define "y" >><< template "x" >><< end >><< template "x" >>`,
+		"a text that doubles":        `<< $x := "aaaaaaaa" >><< range $i := 60 >><< $x = print $x $x >><< end >>`,
+		"a text that doubles in JS":  `<< $x := "\\" >><< range $i := 60 >><< $x = js $x >><< end >>`,
+		"a text that doubles, quote": `<< $x := "\\" >><< range $i := 60 >><< $x = quote $x >><< end >>`,
+		"many long texts":            `<< range $i := 1000000 >><< $x := printf "%9999d" $i >><< end >>`,
+		"an if in a loop":            `<< range $i := 1000000000000 >><< if $i >><< with $i >><< end >><< end >><< end >>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			if got, err := render(t, text); err == nil {
+				t.Errorf("it ends with %d bytes", len(got))
+			}
+		})
+	}
+}
+
+func TestTemplate_concurrent(t *testing.T) {
+	t.Parallel()
+
+	parsed, err := bootstrap.ParseTemplate("<< range .Peers >><< .Name | quote >><< end >>")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for range 8 {
+		t.Run("one of many", func(t *testing.T) {
+			t.Parallel()
+
+			for range 100 {
+				if got, err := parsed.Render(vars()); err != nil || string(got) != `"edge-cp-0""edge-cp-1"` {
+					t.Errorf("got %q, %v", got, err)
+				}
+			}
+		})
+	}
+}
+
+func TestUserData_for(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		of          bootstrap.UserData
+		first, next string
+	}{
+		"one for all":            {bootstrap.UserData{Constant: "a"}, "a", "a"},
+		"a template for all":     {bootstrap.UserData{Template: "<< .Machine.Name >>"}, "edge-cp-0", "edge-cp-0"},
+		"its own for the first":  {bootstrap.UserData{Constant: "a", InitConstant: "i"}, "i", "a"},
+		"its own for the others": {bootstrap.UserData{Template: "a", JoinTemplate: "j"}, "a", "j"},
+		"a constant over both":   {bootstrap.UserData{Template: "a", InitConstant: "i", JoinTemplate: "j"}, "i", "j"},
+		"none":                   {bootstrap.UserData{}, "", ""},
+		"Ignition":               {bootstrap.UserData{Constant: `{"ignition":{"version":"3.4.0"}}`}, `{"ignition":{"version":"3.4.0"}}`, `{"ignition":{"version":"3.4.0"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			if errs := c.of.Check(); len(errs) > 0 {
+				t.Fatal(errs)
+			}
+
+			for first, want := range map[bool]string{true: c.first, false: c.next} {
+				if got, err := c.of.For(first).Render(vars()); err != nil || string(got) != want {
+					t.Errorf("first %v: got %q, %v, want %q", first, got, err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestUserData_refusals(t *testing.T) {
+	t.Parallel()
+
+	errs := bootstrap.UserData{Constant: "a", Template: "<< x >>", InitConstant: "a", InitTemplate: "b", JoinTemplate: "<< if"}.Check()
+
+	var text strings.Builder
+	for _, err := range errs {
+		text.WriteString(err.Error() + "\n")
+	}
+
+	contains(t, text.String(), "user_data and user_data_template: write one", "init_user_data and init_user_data_template: write one",
+		"user_data_template: line 1", "join_user_data_template: line 1")
+}
+
+func TestSource_hash(t *testing.T) {
+	t.Parallel()
+
+	seen := map[string]bool{}
+	for _, s := range []bootstrap.Source{{}, {Constant: "a"}, {Template: "a"}, {Constant: "b"}} {
+		if seen[s.Hash()] || len(s.Hash()) != 64 {
+			t.Errorf("%+v: %s", s, s.Hash())
+		}
+
+		seen[s.Hash()] = true
+	}
+}
+
+func FuzzTemplate(f *testing.F) {
+	for _, seed := range []string{
+		"<< .Machine.Name >>", "<< range .Peers >><< .Name >><< else >>x<< end >>", `<< define "x" >>a<< end >><< template "x" . >>`,
+		"<< if", "<<- \"a\" -}}", "<< /* c */ >>", "<< with $x := .Host >><< $x.Name >><< break >><< end >>", "<<<<>>>>", `<< index (index .Peers 0).Addresses "prov" >>`,
+	} {
+		f.Add(seed)
+	}
+
+	f.Fuzz(func(t *testing.T, text string) {
+		parsed, err := bootstrap.ParseTemplate(text)
+		if err != nil {
+			if len(err.Error()) > 400 {
+				t.Errorf("too long: %v", err)
+			}
+
+			return
+		}
+
+		got, err := parsed.Render(vars())
+		if err == nil && len(got) > 4<<20 {
+			t.Errorf("%d bytes", len(got))
+		}
+	})
+}
