@@ -1,0 +1,366 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
+)
+
+// Create makes the cluster, or goes on with what an unfinished create of the same cluster left.
+func (r *Run) Create(ctx context.Context) Result { return r.converge(ctx, Record{}, true) }
+
+// Update makes the cluster what is wanted.
+func (r *Run) Update(ctx context.Context, was Record) Result { return r.converge(ctx, was, false) }
+
+func (r *Run) converge(ctx context.Context, was Record, create bool) Result {
+	w := r.worker(was)
+
+	err := w.prepare(ctx, create)
+	if err == nil {
+		err = w.work(ctx)
+	}
+
+	if err == nil && create {
+		err = w.finished(ctx)
+	}
+
+	if err != nil && create && r.Wanted.Rollback && ctx.Err() == nil {
+		err = w.rollback(ctx, err)
+	}
+
+	return w.result(ctx, err)
+}
+
+// prepare looks, decides who is to be there, and gives hosts to those who have none. Everything that
+// can be refused is refused here, before the first deployment.
+func (w *worker) prepare(ctx context.Context, create bool) error {
+	var errs []error
+	if w.pools, errs = w.Wanted.CompilePools(); len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+
+	w.Far.Forget() // an apply decides on what is there now
+
+	if err := w.look(ctx); err != nil {
+		return err
+	}
+
+	if create {
+		if err := w.identity(); err != nil {
+			return err
+		}
+	}
+
+	if err := w.lineUp(); err != nil {
+		return err
+	}
+
+	if err := w.kept(ctx); err != nil {
+		return err
+	}
+
+	if err := w.staff(ctx); err != nil {
+		return err
+	}
+
+	return w.undisputed(ctx)
+}
+
+// lineUp decides which machines stay, come and go.
+func (w *worker) lineUp() error {
+	have := map[string]Machine{}
+
+	for name, m := range w.members {
+		m.record.UpToDate = true
+		if p, ok := w.Wanted.pool(m.Pool); ok {
+			m.pool, m.want = p, w.Wanted.TemplateHash(p, name)
+			m.record.UpToDate = m.upToDate()
+		}
+
+		have[name] = m.record
+	}
+
+	l := w.Wanted.Lineup(have)
+	if err := w.permit(l); err != nil {
+		return err
+	}
+
+	for _, s := range l.Add {
+		p, _ := w.Wanted.pool(s.Pool)
+		w.members[s.Name] = &member{
+			Slot: s, pool: p, want: w.Wanted.TemplateHash(p, s.Name),
+			record: Machine{Name: s.Name, Pool: s.Pool, Role: s.Role, Index: s.Index, ClaimID: s.ClaimID},
+		}
+	}
+
+	for _, v := range l.Leave {
+		w.members[v.Name].unwanted = true
+	}
+
+	return w.foresee()
+}
+
+// permit refuses what would take down more machines than one apply may.
+func (w *worker) permit(l Lineup) error {
+	var names []string
+
+	for _, m := range l.Leave {
+		names = append(names, m.Name)
+	}
+
+	for _, s := range l.Keep {
+		if m := w.members[s.Name]; m.outdated() && m.pool.Rollout.Strategy == Replace {
+			names = append(names, s.Name)
+		}
+	}
+
+	return w.Wanted.CheckDeprovision(names)
+}
+
+// foresee checks all addresses that are known before a machine has its host.
+func (w *worker) foresee() error {
+	all := map[string]map[string]addresses.Address{}
+
+	for _, m := range w.wantedMembers() {
+		have := map[string]string{}
+		for pool, a := range m.record.Addresses {
+			have[pool] = a.Address
+		}
+
+		out, err := w.Wanted.Foreseen(w.pools, m.Slot, have)
+		if err != nil {
+			return err
+		}
+
+		all[m.Name] = out
+	}
+
+	return errors.Join(CheckAddresses(all)...)
+}
+
+// outdated reports whether a machine runs, and was made from another template than its pool has now.
+func (m *member) outdated() bool {
+	return m.sight() == SeenActive && !m.upToDate() && m.pool.Rollout.Strategy != OnDelete
+}
+
+// work deploys, follows templates and takes down, control plane before workers, capacity first and
+// last: what leaves, leaves when everything else is done.
+func (w *worker) work(ctx context.Context) error {
+	if w.Wanted.Wait.Level == LevelClaimed {
+		return nil
+	}
+
+	if err := w.renderAll(ctx); err != nil {
+		return err
+	}
+
+	if err := w.repair(ctx); err != nil {
+		return err
+	}
+
+	if err := w.raiseControlPlane(ctx); err != nil {
+		return err
+	}
+
+	// Workers that fail do not keep the others from anything, nor the rest of the work from them.
+	errs := []error{w.raiseWorkers(ctx)}
+
+	if ctx.Err() == nil && errs[0] == nil {
+		errs = append(errs, w.rollOut(ctx))
+	}
+
+	if ctx.Err() == nil {
+		errs = append(errs, w.scaleIn(ctx))
+	}
+
+	return errors.Join(errs...)
+}
+
+// raiseControlPlane brings up the control plane: the first machine alone, as it begins the cluster;
+// the others one by one where each has to find a healthy control plane, else side by side.
+func (w *worker) raiseControlPlane(ctx context.Context) error {
+	all := w.controlPlane()
+	if len(all) == 0 {
+		return nil
+	}
+
+	first := all[0]
+
+	if at := slices.IndexFunc(all, func(m *member) bool { return m.sight() == SeenActive }); at > 0 {
+		first = all[at] // one that runs is what others join
+	}
+
+	if err := w.deployFirst(ctx, first); err != nil {
+		return err
+	}
+
+	rest := slices.DeleteFunc(slices.Clone(all), func(m *member) bool { return m == first })
+
+	if w.Wanted.Bootstrap == nil && !w.joins() {
+		return each(ctx, len(rest), rest, func(ctx context.Context, m *member) error { return w.bring(ctx, m, GoalRun) })
+	}
+
+	for _, m := range rest {
+		if m.sight() != SeenActive {
+			if err := w.healthyControlPlane(ctx, m); err != nil {
+				return err
+			}
+		}
+
+		if err := w.bring(ctx, m, GoalRun); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// deployFirst deploys the first machine and waits for the endpoint before its Node is looked for.
+func (w *worker) deployFirst(ctx context.Context, m *member) error {
+	fresh := m.sight() != SeenActive
+	joined := m.joined
+	m.joined = true // not yet
+
+	err := w.bring(ctx, m, GoalRun)
+	m.joined = joined
+
+	if err != nil {
+		return err
+	}
+
+	if fresh || w.Wanted.Wait.Level.reaches(LevelAPI) {
+		if err := w.awaitEndpoint(ctx); err != nil {
+			m.err = err
+
+			return fmt.Errorf("machine %s%s: %w", m.Name, m.on(), err)
+		}
+	}
+
+	return w.bring(ctx, m, GoalRun)
+}
+
+// healthyControlPlane waits until every other machine of the control plane does its work: kubeadm
+// joins no member to an etcd that is not healthy.
+func (w *worker) healthyControlPlane(ctx context.Context, except *member) error {
+	if w.Wanted.Bootstrap == nil || !w.joins() {
+		return nil
+	}
+
+	var names []string
+
+	for _, m := range w.others(except) {
+		if m.record.Node != "" {
+			names = append(names, m.record.Node)
+		}
+	}
+
+	api, err := w.workload(ctx)
+	if err != nil {
+		return err
+	}
+
+	limit := w.Wanted.Wait.NodeTimeout
+	if limit <= 0 {
+		limit = defaultAPITimeout
+	}
+
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	const pause = 15 * time.Second
+
+	rhythm := wait.Cadence{First: time.Second, Factor: 2, Max: pause, Errors: 8}
+
+	err = wait.Until(bounded, rhythm, func(ctx context.Context) (wait.Verdict, string, error) {
+		failing, err := nodes.ControlPlane(ctx, api, names)
+		if err != nil {
+			return wait.Again, "", err
+		}
+
+		if len(failing) == 0 {
+			return wait.Done, "", nil
+		}
+
+		return wait.Again, "not as it should be: " + strings.Join(failing, "; "), nil
+	})
+	if err != nil {
+		return fmt.Errorf("machine %s: the control plane is not healthy enough to change it: %w", except.Name, err)
+	}
+
+	return nil
+}
+
+// raiseWorkers brings up the workers of all pools side by side.
+func (w *worker) raiseWorkers(ctx context.Context) error {
+	var all []*member
+
+	for _, m := range w.wantedMembers() {
+		if m.Role != ControlPlane && !w.withoutHost(m) {
+			all = append(all, m)
+		}
+	}
+
+	return each(ctx, len(all), all, func(ctx context.Context, m *member) error { return w.bring(ctx, m, GoalRun) })
+}
+
+// withoutHost reports whether a machine stays planned, because there are too few hosts and that is
+// tolerated.
+func (w *worker) withoutHost(m *member) bool {
+	var few *CapacityError
+
+	return w.Wanted.Partial && m.sight() == SeenNothing && errors.As(m.err, &few)
+}
+
+// scaleIn takes down who is too many: workers side by side, then the control plane one by one.
+func (w *worker) scaleIn(ctx context.Context) error {
+	var workers, masters []*member
+
+	for _, name := range sortedKeys(w.members) {
+		switch m := w.members[name]; {
+		case !m.unwanted:
+		case m.Role == ControlPlane:
+			masters = append(masters, m)
+		default:
+			workers = append(workers, m)
+		}
+	}
+
+	errs := []error{each(ctx, len(workers), workers, w.takeDown)}
+
+	for _, m := range masters {
+		if ctx.Err() != nil {
+			break
+		}
+
+		if err := w.healthyControlPlane(ctx, m); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+
+		if err := w.takeDown(ctx, m); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+	}
+
+	return errors.Join(errs...)
+}
+
+// takeDown brings a machine to its end. One that did not get there stays a machine of the cluster.
+func (w *worker) takeDown(ctx context.Context, m *member) error {
+	if err := w.bring(ctx, m, GoalGone); err != nil {
+		return err
+	}
+
+	m.gone = true
+
+	return nil
+}

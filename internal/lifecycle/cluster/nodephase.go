@@ -1,0 +1,203 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
+)
+
+// want is what a machine wants of its Node.
+func (w *worker) want(m *member) nodes.Want {
+	o := nodes.Want{
+		Machine: m.Name, Host: choose.Name(m.seen), HostID: m.seen.Node.UUID, ProviderID: w.providerID(m), ClaimID: m.ClaimID,
+		Labels: maps.Clone(m.pool.NodeLabels), Annotations: m.pool.NodeAnnotations, Taints: m.pool.NodeTaints,
+		SyncPrefixes: w.Wanted.LabelPrefixes, HostLabels: choose.Labels(m.seen),
+		CloudProvider: w.Wanted.CloudProvider, Ready: w.Wanted.Wait.Level.reaches(LevelNodes),
+	}
+
+	if o.Labels == nil {
+		o.Labels = map[string]string{}
+	}
+
+	maps.Copy(o.Labels, w.Wanted.Overrides[m.Name].Labels)
+
+	for _, pool := range sortedKeys(m.record.Addresses) {
+		o.Addresses = append(o.Addresses, m.record.Addresses[pool].Address)
+	}
+
+	slices.Sort(o.Addresses)
+
+	return o
+}
+
+// exists reports whether a machine of that name is one of this cluster: Nodes of others are left alone.
+func (w *worker) exists(name string) bool {
+	m := w.members[name]
+
+	return m != nil && m.sight() != SeenNothing && m.sight() != SeenReturned
+}
+
+// join waits for the Node of a machine and makes it what is wanted.
+func (p *pilot) join(ctx context.Context) error {
+	api, err := p.workload(ctx)
+	if err != nil {
+		return err
+	}
+
+	p.log(ctx, "waiting for the Node of machine "+p.m.Name)
+
+	limit := p.Wanted.Wait.NodeTimeout
+	if limit <= 0 {
+		limit = defaultAPITimeout
+	}
+
+	j, err := nodes.Join(ctx, api, p.want(p.m), p.exists, limit)
+	p.m.record.Node = j.Node
+
+	if j.Node != "" {
+		ready := j.Ready
+		p.m.record.NodeReady = &ready
+	}
+
+	if err != nil {
+		return err
+	}
+
+	p.m.joined = true
+	p.retract(ctx, p.m)
+
+	return p.runHooks(ctx, p.m, p.m.pool.PostProvision)
+}
+
+// drain empties the Node of a machine that leaves, or whose disk is overwritten.
+func (p *pilot) drain(ctx context.Context) error {
+	how := p.m.pool.Rollout.Drain
+	if how == DrainNever || !p.joins() || p.m.record.Node == "" {
+		return p.runHooks(ctx, p.m, p.m.pool.PreDeprovision)
+	}
+
+	p.log(ctx, "draining machine "+p.m.Name)
+
+	api, err := p.workload(ctx)
+	if err == nil {
+		err = nodes.Drain(ctx, api, p.m.record.Node, nodes.Options{Timeout: p.Wanted.Timeouts.Drain})
+	}
+
+	// Pods that may not go are a reason to stop; an API that is not there is none, unless the user says so.
+	var blocked *wait.TimeoutError
+	if err != nil && (how == DrainRequired || ctx.Err() != nil || errors.As(err, &blocked)) {
+		return fmt.Errorf("draining it: %w", err)
+	}
+
+	if err != nil {
+		p.warn("Machine "+p.m.Name+" was not drained", err.Error()+". It goes all the same (rollout.drain = \"best_effort\").")
+	}
+
+	return p.runHooks(ctx, p.m, p.m.pool.PreDeprovision)
+}
+
+// The values of rollout.drain.
+const (
+	DrainBestEffort = "best_effort"
+	DrainRequired   = "required"
+	DrainNever      = "never"
+)
+
+// leave takes a machine of the control plane out of the etcd that runs on it, while a quorum of the
+// others remains.
+func (p *pilot) leave(ctx context.Context) error {
+	if p.m.Role != ControlPlane || p.Wanted.Bootstrap == nil || p.Wanted.ExternalEtcd {
+		return nil
+	}
+
+	if p.Etcd == nil {
+		return p.lose(errors.New("nothing says how to reach etcd"))
+	}
+
+	var last error
+
+	// Any other member will do; the one that leaves is asked last.
+	for _, m := range append(p.others(p.m), p.m) {
+		etcd, err := p.Etcd(ctx, m.record)
+		if err != nil {
+			last = err
+
+			continue
+		}
+
+		err = nodes.RemoveMember(ctx, etcd, orElse(p.m.record.Node, p.m.Name), nil)
+		if err == nil || errors.Is(err, nodes.ErrQuorum) {
+			return err // against a quorum nothing is forced
+		}
+
+		last = err
+	}
+
+	return p.lose(last)
+}
+
+// lose goes on without taking a member out, where the user allows it.
+func (p *pilot) lose(cause error) error {
+	if p.Wanted.AllowEtcdLoss {
+		p.warn("Machine "+p.m.Name+" is still a member of etcd", fmt.Sprintf("It goes all the same (allow_etcd_member_loss): %v. Remove the member by hand.", cause))
+
+		return nil
+	}
+
+	return fmt.Errorf("it cannot leave etcd (%w): make port 2379 of the control plane's machines reachable from here, take the member out by hand, or set allow_etcd_member_loss", cause)
+}
+
+// others are the machines of the control plane beside one that run.
+func (w *worker) others(m *member) []*member {
+	return slices.DeleteFunc(w.controlPlane(), func(o *member) bool { return o == m || o.sight() != SeenActive })
+}
+
+// forgetNode deletes the Node of a machine that has left.
+func (p *pilot) forgetNode(ctx context.Context) error {
+	p.m.joined = false
+
+	if p.ending || !p.joins() || p.m.record.Node == "" {
+		return nil
+	}
+
+	api, err := p.workload(ctx)
+	if err == nil {
+		err = api.DeleteNode(ctx, p.m.record.Node)
+	}
+
+	if err != nil {
+		p.warn("The Node of machine "+p.m.Name+" is left", err.Error()+". Delete it by hand, or the next machine of that name does.")
+
+		return nil
+	}
+
+	p.m.record.Node, p.m.record.NodeReady = "", nil
+
+	return nil
+}
+
+// runHooks runs commands on a machine's operating system, one after the other.
+func (w *worker) runHooks(ctx context.Context, m *member, hooks []Hook) error {
+	for _, h := range hooks {
+		if w.Hook == nil {
+			return errors.New("its hooks need a connection: set hooks.connection, or the provider's ssh settings")
+		}
+
+		w.log(ctx, "machine "+m.Name+": "+firstLine(h.Command))
+
+		if err := w.Hook(ctx, m.record, h); err != nil {
+			return fmt.Errorf("hook %q: %w", firstLine(h.Command), err)
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,166 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
+)
+
+// rollOut makes outdated machines anew, pool by pool. The first failure ends it: what was not touched
+// keeps running.
+func (w *worker) rollOut(ctx context.Context) error {
+	for _, p := range w.Wanted.Pools {
+		if err := w.rollPool(ctx, p); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// rollPool follows a pool's template within its bounds.
+func (w *worker) rollPool(ctx context.Context, p Pool) error {
+	if p.Rollout.Strategy == OnDelete {
+		return nil
+	}
+
+	surge, unavailable := p.Rollout.Bounds(p.Replicas)
+	if p.Role == ControlPlane {
+		unavailable = 1
+	}
+
+	for first := true; ; first = false {
+		out := w.outdatedOf(p.Name)
+		if len(out) == 0 || ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+
+		if !first && p.Rollout.Pause > 0 {
+			if err := wait.Sleep(ctx, p.Rollout.Pause); err != nil {
+				return err
+			}
+		}
+
+		if p.Role == ControlPlane {
+			if err := w.healthyControlPlane(ctx, out[0]); err != nil {
+				return err
+			}
+		}
+
+		var err error
+		if surge > 0 && p.Rollout.Strategy == Replace {
+			err = w.surge(ctx, p, out[0])
+		} else {
+			err = each(ctx, unavailable, out[:min(unavailable, len(out))], w.remakeOne)
+		}
+
+		if err != nil {
+			return fmt.Errorf("rollout of pool %s stopped, %d machines keep their old template: %w", p.Name, len(w.outdatedOf(p.Name)), err)
+		}
+	}
+}
+
+// Bounds are how many machines a rollout may make beyond the replicas, and how many of those it may
+// take down, as Cluster API rounds them: both nothing would never get on.
+func (r Rollout) Bounds(replicas int) (surge, unavailable int) {
+	surge, unavailable = r.MaxSurge.Of(replicas, true), r.MaxUnavailable.Of(replicas, false)
+	if surge == 0 && unavailable == 0 {
+		unavailable = 1
+	}
+
+	return surge, unavailable
+}
+
+// outdatedOf are the outdated machines of a pool in the order in which they go: the ill first, then
+// those in the fullest failure domain, then by index.
+func (w *worker) outdatedOf(pool string) []*member {
+	domains := map[string]int{}
+
+	var out []*member
+
+	for _, m := range w.of(pool) {
+		domains[m.seen.Journal.FailureDomain]++
+
+		if m.outdated() {
+			out = append(out, m)
+		}
+	}
+
+	slices.SortStableFunc(out, func(a, b *member) int {
+		return cmp.Or(
+			cmp.Compare(rankOf(a.ill()), rankOf(b.ill())),
+			cmp.Compare(domains[b.seen.Journal.FailureDomain], domains[a.seen.Journal.FailureDomain]),
+			cmp.Compare(a.Index, b.Index),
+		)
+	})
+
+	return out
+}
+
+func rankOf(first bool) int {
+	if first {
+		return 0
+	}
+
+	return 1
+}
+
+// remakeOne makes one machine from its pool's present template.
+func (w *worker) remakeOne(ctx context.Context, m *member) error {
+	m.joined = false
+	m.data = nil
+
+	if m.pool.Rollout.Strategy == Rebuild {
+		return w.bring(ctx, m, GoalRemade)
+	}
+
+	if m.pool.Reuse == ReuseRequired {
+		return w.reuse(ctx, m)
+	}
+
+	if err := w.bring(ctx, m, GoalGone); err != nil {
+		return err
+	}
+
+	return w.bring(ctx, m, GoalRun)
+}
+
+// surge makes one machine beyond the replicas and takes an outdated one down once it runs.
+func (w *worker) surge(ctx context.Context, p Pool, old *member) error {
+	used := map[int]bool{}
+	for _, m := range w.members {
+		used[m.Index] = used[m.Index] || m.Pool == p.Name && !m.gone
+	}
+
+	index := 0
+	for used[index] {
+		index++
+	}
+
+	s := w.Wanted.slot(p, index)
+	m := &member{
+		Slot: s, pool: p, want: w.Wanted.TemplateHash(p, s.Name),
+		record: Machine{Name: s.Name, Pool: s.Pool, Role: s.Role, Index: s.Index, ClaimID: s.ClaimID},
+	}
+
+	w.mu.Lock()
+	w.members[s.Name] = m
+	w.mu.Unlock()
+
+	w.log(ctx, fmt.Sprintf("machine %s is to take the place of %s on %s", s.Name, old.Name, choose.Name(old.seen)))
+
+	if err := w.bring(ctx, m, GoalRun); err != nil {
+		return err
+	}
+
+	old.unwanted = true
+
+	return w.takeDown(ctx, old)
+}

@@ -1,0 +1,114 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/claim"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
+)
+
+// Far is the service that owns the hosts: machines are provisioned and claimed there.
+type Far interface {
+	host.Backend
+	claim.Far
+}
+
+// Run is one verb on one cluster. It is made for that and not used again.
+type Run struct {
+	Far    Far
+	Wanted Wanted
+	Budget *wait.Budget // stopped while machines wait at the capacity gate; may be nil
+
+	// Workload returns what talks to the cluster's own API server. It is asked at the first need:
+	// there is no such server before the first machine runs. Nil where nobody said how to reach it.
+	Workload func(ctx context.Context) (nodes.Workload, error)
+	// Dial reaches the endpoint; nil: the network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Etcd reaches the members of a stacked etcd on a machine; nil: nobody can.
+	Etcd func(ctx context.Context, machine Machine) (nodes.Etcd, error)
+	// Hook runs a command on a machine's operating system; nil: there is no connection.
+	Hook func(ctx context.Context, machine Machine, hook Hook) error
+
+	// Log tells what happens. It may be nil.
+	Log func(ctx context.Context, text string)
+}
+
+// worker is what one run knows.
+type worker struct {
+	*Run
+
+	pools map[string]addresses.Compiled
+
+	mu       sync.Mutex
+	hosts    map[string]host.Seen         // by UUID, as the last list showed them
+	members  map[string]*member           // by name of the machine
+	foreign  map[string]map[string]string // pool -> address of another cluster's machine -> its claim
+	api      nodes.Workload               // once it was reached
+	states   map[string]nodes.State       // by machine, as the last question showed its Node
+	warnings []Warning
+
+	claiming sync.Mutex    // hosts are chosen one after the other
+	slots    chan struct{} // places for deployments
+	leaving  chan struct{} // places for the end of deployments
+
+	kubeconfig, ca string
+}
+
+// member is one machine in this run.
+type member struct {
+	Slot
+
+	pool     Pool
+	want     string       // hash of what it is to be made from
+	known    bool         // it was in the state, or on the far side, before this run
+	unwanted bool         // it is to go
+	seen     host.Seen    // its host; no record where it has none
+	note     host.Tenancy // what it says there
+	kind     claim.Kind
+	record   Machine  // as it was, and as it comes out
+	data     *data    // what it is deployed with; nil: not rendered
+	failed   int      // hosts that failed it in this run
+	avoid    []string // their ids
+	err      error
+	joined   bool
+	gone     bool // nothing of it is left, and nobody wants it
+}
+
+func (r *Run) worker(was Record) *worker {
+	w := &worker{
+		Run: r, hosts: map[string]host.Seen{}, members: map[string]*member{}, foreign: map[string]map[string]string{},
+		slots: make(chan struct{}, max(r.Wanted.Parallel.Provision, 1)), leaving: make(chan struct{}, max(r.Wanted.Parallel.Deprovision, 1)),
+		kubeconfig: was.Kubeconfig, ca: was.ClusterCA,
+	}
+
+	for name, m := range was.Machines {
+		w.members[name] = &member{Slot: Slot{Name: name, Pool: m.Pool, Role: m.Role, Index: m.Index, ClaimID: m.ClaimID}, known: true, record: m}
+	}
+
+	return w
+}
+
+func (w *worker) log(ctx context.Context, text string) {
+	if w.Log != nil {
+		w.Log(ctx, text)
+	}
+}
+
+func (w *worker) warn(summary, detail string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.warnings = append(w.warnings, Warning{summary, detail})
+}
+
+// now is the time as notes and the state have it.
+func now() string { return time.Now().UTC().Format(time.RFC3339) }

@@ -1,0 +1,388 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/claim"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+)
+
+// pilot brings one machine to one goal.
+type pilot struct {
+	*worker
+
+	m    *member
+	goal Goal
+
+	ending  bool // the whole cluster goes: nothing is drained, no Node deleted, no member leaves
+	drained bool
+	left    bool
+}
+
+// bring drives a machine to its goal, and notes on it what went wrong.
+func (w *worker) bring(ctx context.Context, m *member, goal Goal) error {
+	return w.fly(ctx, &pilot{worker: w, m: m, goal: goal})
+}
+
+func (w *worker) fly(ctx context.Context, p *pilot) error {
+	_, err := lifecycle.Drive[Facts, Step](ctx, p, p.facts())
+	if err != nil {
+		err = fmt.Errorf("machine %s%s: %w", p.m.Name, p.m.on(), err)
+	}
+
+	p.m.err = err
+
+	return err
+}
+
+// on names the host of a machine for people.
+func (m *member) on() string {
+	if m.seen.Node.UUID == "" {
+		return ""
+	}
+
+	return " on host " + choose.Name(m.seen) + " (" + m.seen.Node.UUID + ")"
+}
+
+func (p *pilot) facts() Facts {
+	f := Facts{
+		Sight: p.m.sight(), Off: p.m.seen.Node.PowerState == ironic.PowerOff && p.m.seen.Node.TargetPowerState == "", Joined: p.m.joined || !p.joins(), UpToDate: p.m.upToDate(),
+		Drained: p.drained || p.ending, Left: p.left || p.ending,
+		Claims: true, Excluded: p.m.failed, Retries: p.Wanted.HostRetries,
+	}
+
+	if p.m.err != nil {
+		f.Why = p.m.err.Error()
+	}
+
+	return f
+}
+
+// joins reports whether anything is to be done about a machine's node.
+func (w *worker) joins() bool {
+	return w.Workload != nil && w.Wanted.Wait.Level.reaches(LevelRegistered)
+}
+
+// Next implements [lifecycle.Machine].
+func (p *pilot) Next(f Facts) (Step, lifecycle.Kind, error) {
+	step, err := Next(f, p.goal)
+	if err != nil || step == StepDone {
+		return step, lifecycle.End, err
+	}
+
+	return step, lifecycle.Act, nil
+}
+
+// Look implements [lifecycle.Machine].
+func (p *pilot) Look(ctx context.Context, f Facts, _ time.Duration) (Facts, error) {
+	if err := p.lookAt(ctx, p.m); err != nil {
+		return f, err
+	}
+
+	return p.facts(), nil
+}
+
+// Note implements [lifecycle.Machine].
+func (p *pilot) Note(f Facts) string { return string(f.Sight) }
+
+// Do implements [lifecycle.Machine]: one step.
+func (p *pilot) Do(ctx context.Context, f Facts, step Step) (Facts, bool, error) {
+	err := p.do(ctx, step)
+
+	return p.facts(), err == nil, err
+}
+
+func (p *pilot) do(ctx context.Context, step Step) error {
+	switch step {
+	case StepClaim:
+		return p.another(ctx)
+	case StepDeploy, StepRemake:
+		return p.deploy(ctx, step == StepRemake)
+	case StepPower:
+		return p.powerOn(ctx)
+	case StepJoin:
+		return p.join(ctx)
+	case StepDrain:
+		p.drained = true
+
+		return p.drain(ctx)
+	case StepLeave:
+		p.left = true
+
+		return p.leave(ctx)
+	case StepUndeploy:
+		return p.undeploy(ctx)
+	case StepRelease:
+		return p.release(ctx)
+	default:
+		return fmt.Errorf("step %q: this provider does not know it; please report it", step)
+	}
+}
+
+// another finds a host for a machine that had one: from a fresh list, and never one that failed it.
+func (p *pilot) another(ctx context.Context) error {
+	p.claiming.Lock()
+	defer p.claiming.Unlock()
+
+	all, err := p.relist(ctx)
+	if err != nil {
+		return err
+	}
+
+	all = slices.DeleteFunc(all, func(s host.Seen) bool { return slices.Contains(p.m.avoid, s.Node.UUID) })
+	first := p.m.record.HostID // where it was, if that is free
+
+	candidates := choose.Candidates(p.Wanted.Request(p.m.Slot), all, p.taken(), nil, time.Now())
+	if p.m.pool.Reuse != ReuseNever {
+		slices.SortStableFunc(candidates, func(a, b host.Seen) int { return preferred(first, a) - preferred(first, b) })
+	}
+
+	if len(candidates) == 0 {
+		_, refused := p.Wanted.Assign([]Slot{p.m.Slot}, all, p.taken())
+
+		return &CapacityError{refused}
+	}
+
+	p.m.note, p.m.data = host.Tenancy{Addresses: p.m.note.Addresses}, nil
+
+	return p.claimOne(ctx, p.m, candidates)
+}
+
+func preferred(id string, s host.Seen) int {
+	if s.Node.UUID == id {
+		return 0
+	}
+
+	return 1
+}
+
+// relist reads the list of hosts anew.
+func (w *worker) relist(ctx context.Context) ([]host.Seen, error) {
+	w.Far.Forget()
+
+	all, err := w.Far.All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing hosts: %w", err)
+	}
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	for _, s := range all {
+		w.hosts[s.Node.UUID] = s
+	}
+
+	return slices.Clone(all), nil
+}
+
+// deploy puts a machine on its host, or its present template over what is there.
+func (p *pilot) deploy(ctx context.Context, over bool) error {
+	if err := p.render(ctx, p.m); err != nil {
+		return err
+	}
+
+	if err := p.announce(ctx, p.m); err != nil {
+		return err
+	}
+
+	done, err := enter(ctx, p.slots)
+	if err != nil {
+		return err
+	}
+
+	defer done()
+
+	p.log(ctx, fmt.Sprintf("deploying machine %s%s", p.m.Name, p.m.on()))
+
+	seen, err := p.provision(ctx, p.m, over)
+	p.takeAll(ctx, p.m, seen)
+
+	if err != nil {
+		return p.giveUp(ctx, err)
+	}
+
+	return p.settle(ctx, p.m)
+}
+
+// powerOn switches a machine on that runs nothing because it is off.
+func (p *pilot) powerOn(ctx context.Context) error {
+	p.log(ctx, fmt.Sprintf("powering machine %s%s on", p.m.Name, p.m.on()))
+
+	seen, err := p.provision(ctx, p.m, false)
+	p.takeAll(ctx, p.m, seen)
+
+	return err
+}
+
+// takeAll makes the end of a run the machine's, with the note that is really on the node.
+func (w *worker) takeAll(ctx context.Context, m *member, seen host.Seen) {
+	w.take(m, seen)
+
+	if err := w.lookAt(context.WithoutCancel(ctx), m); err != nil {
+		w.log(ctx, "looking at machine "+m.Name+": "+err.Error()) // the next look tells
+	}
+}
+
+// settle notes the end of a deployment.
+func (w *worker) settle(ctx context.Context, m *member) error {
+	if m.sight() != SeenActive && m.sight() != SeenHalf {
+		return nil // the next look decides
+	}
+
+	if m.note.Deployed == m.note.Deploying && m.note.Provisioned != "" {
+		return nil
+	}
+
+	m.note.Deployed, m.note.Provisioned = m.note.Deploying, now()
+
+	return w.scribble(ctx, m)
+}
+
+// scribble writes a machine's note to its host.
+func (w *worker) scribble(ctx context.Context, m *member) error {
+	want := w.tenant(m)
+	want.Tenancy = &m.note
+
+	s, err := w.Far.Write(ctx, m.seen, want, m.seen.Journal, host.PartTenancy)
+	if err != nil {
+		return fmt.Errorf("noting what was done: %w", err)
+	}
+
+	w.take(m, s)
+
+	return nil
+}
+
+// giveUp gives a host back that failed its machine, so that another one takes its place, where that
+// is wanted. The host is marked: nobody is to choose it before somebody has looked at it.
+func (p *pilot) giveUp(ctx context.Context, cause error) error {
+	var failed *host.FailedError
+	if !errors.As(cause, &failed) || !p.Wanted.RetryOther || p.m.failed >= p.Wanted.HostRetries || p.goal != GoalRun {
+		return cause
+	}
+
+	p.log(ctx, fmt.Sprintf("machine %s%s failed, another host takes its place: %s", p.m.Name, p.m.on(), cause))
+	p.warn("Host "+choose.Name(p.m.seen)+" failed machine "+p.m.Name,
+		cause.Error()+". It is marked unhealthy: no cluster chooses it before that mark is taken away.")
+
+	id := p.m.seen.Node.UUID
+	p.m.failed++
+	p.m.avoid = append(p.m.avoid, id)
+	p.m.err = cause
+
+	if err := p.mark(ctx, id, "deploying "+p.Wanted.Namespace+"/"+p.Wanted.Name+"/"+p.m.Name+" failed: "+firstLine(cause.Error())); err != nil {
+		return errors.Join(cause, err)
+	}
+
+	if err := p.undeploy(ctx); err != nil {
+		return errors.Join(cause, err)
+	}
+
+	return nil
+}
+
+// mark writes on a host why no cluster should choose it: the one thing beside holds that a cluster
+// writes outside of its own note.
+func (w *worker) mark(ctx context.Context, id, why string) error {
+	s, err := w.Far.Look(ctx, id)
+	if err != nil {
+		return err
+	}
+
+	value := any(why)
+	ops := []ironic.Patch{{Op: "add", Path: "/extra/" + host.JournalKey + "/unhealthy", Value: value}}
+
+	if _, ok := s.Node.Extra[host.JournalKey].(map[string]any); !ok {
+		ops = []ironic.Patch{{Op: "add", Path: "/extra/" + host.JournalKey, Value: map[string]any{"unhealthy": why}}}
+	}
+
+	if _, err := w.Far.Patch(ctx, id, ops); err != nil {
+		return fmt.Errorf("marking the host unhealthy: %w", err)
+	}
+
+	return nil
+}
+
+// undeploy takes a machine off its host. The claim goes with it; the addresses stay the machine's.
+func (p *pilot) undeploy(ctx context.Context) error {
+	done, err := enter(ctx, p.leaving)
+	if err != nil {
+		return err
+	}
+
+	defer done()
+
+	p.log(ctx, fmt.Sprintf("undeploying machine %s%s", p.m.Name, p.m.on()))
+
+	was := p.m.note.CleaningWas
+
+	seen, err := p.vacate(ctx, p.m)
+	p.takeAll(ctx, p.m, seen)
+
+	if err != nil && p.m.seen.Node.InstanceUUID == p.m.ClaimID {
+		return err
+	}
+
+	if err != nil { // the machine is gone; what became of the host is its owner's business
+		p.warn("Host "+choose.Name(p.m.seen)+" needs attention", "Machine "+p.m.Name+" has left it. "+err.Error()+".")
+	}
+
+	return p.departed(ctx, was)
+}
+
+// departed does what follows the end of a deployment.
+func (p *pilot) departed(ctx context.Context, cleaningWas *bool) error {
+	id := p.m.seen.Node.UUID
+
+	if cleaningWas != nil {
+		if _, err := p.Far.Patch(ctx, id, []ironic.Patch{{Op: "add", Path: "/automated_clean", Value: *cleaningWas}}); err != nil {
+			p.warn("Host "+choose.Name(p.m.seen)+" keeps the cleaning mode of machine "+p.m.Name, err.Error())
+		}
+	}
+
+	if p.m.pool.KeepPower && p.m.unwanted {
+		if err := p.Far.Power(ctx, id, ironic.PowerOn); err != nil {
+			p.warn("Host "+choose.Name(p.m.seen)+" was not left on", err.Error())
+		}
+	}
+
+	// A claim that Ironic's undeploy did not take along, as one of a host that never was deployed.
+	if p.m.seen.Node.InstanceUUID == p.m.ClaimID {
+		if err := p.release(ctx); err != nil {
+			return err
+		}
+	}
+
+	return p.forgetNode(ctx)
+}
+
+// release gives the host of a machine back that has nothing on it.
+func (p *pilot) release(ctx context.Context) error {
+	if err := claim.Release(ctx, p.Far, p.m.ClaimID, p.m.seen); err != nil {
+		return err
+	}
+
+	p.log(ctx, fmt.Sprintf("host %s is given back by machine %s", choose.Name(p.m.seen), p.m.Name))
+
+	return p.lookAt(ctx, p.m)
+}
+
+// enter takes a place among those who do something at once.
+func enter(ctx context.Context, places chan struct{}) (func(), error) {
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
