@@ -5,6 +5,7 @@ package composablegpu
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -40,6 +41,12 @@ func (r *gpuResource) askHost(ctx context.Context, h device.Host, devices []devi
 
 		after, visible, err := h.Node.See(ctx, d)
 
+		hidden := "the host does not show the device"
+
+		if errors.Is(err, device.ErrNotVisible) { // the cluster was asked, and says so
+			hidden, visible, err = err.Error(), false, nil
+		}
+
 		switch {
 		case err != nil:
 			diags.AddWarning("Devices of "+h.Label()+" could not be looked at", sentence(err)+" refresh_node = true asks for that; the values are kept as they were.")
@@ -49,8 +56,8 @@ func (r *gpuResource) askHost(ctx context.Context, h device.Host, devices []devi
 			after.State, after.Error = device.Online, ""
 			devices[i] = after
 		case d.State == device.Online:
-			devices[i].State, devices[i].Error = device.Attaching, "the host does not show the device"
-			diags.AddWarning("Device "+d.Label()+" is not seen on "+h.Label(), "The fabric says that the device is attached, and the host's operating system does not show it. The next apply waits for it.")
+			devices[i].State, devices[i].Error = device.Attaching, hidden
+			diags.AddWarning("Device "+d.Label()+" is not seen on "+h.Label(), "The fabric says that the device is attached, and "+hidden+". The next apply waits for it.")
 		}
 	}
 }

@@ -64,7 +64,7 @@ func imported(ctx context.Context, id, machine, endpoint string, found device.Fo
 		ID:   types.StringValue(uuid.NewSHA1(uuid.NameSpaceOID, []byte("metal3_composable_gpu/"+id)).String()),
 		Type: types.StringValue(found.Type), Model: types.StringValue(found.Model), Size: types.Int64Value(int64(len(found.Devices))),
 		AllocationPolicy: types.StringValue(string(device.SameNode)), Hosts: oneHost(machine, diags),
-		OtherSpec: nullObject("other_spec"), Timeouts: nullObject("timeouts"),
+		OtherSpec: nullObject("other_spec"), Workload: nullObject("workload"), Timeouts: nullObject("timeouts"),
 		ForceDetach: types.BoolValue(false), SkipDrain: types.StringValue(string(device.SkipNever)), DriverCheck: types.StringValue(checkRequired),
 		WaitForVisible: types.BoolNull(), RefreshNode: types.BoolValue(false),
 		ExistingDevices: types.StringValue(string(device.ExistingError)), OnPartial: types.StringValue(string(device.PartialRollback)),
@@ -100,7 +100,7 @@ func others(found device.Found) []string {
 // oneHost is the list hosts with nothing but a machine.
 func oneHost(machine string, diags *diag.Diagnostics) types.List {
 	kind := hostType()
-	host := map[string]attr.Value{"machine_id": types.StringValue(machine), "name": types.StringNull()}
+	host := map[string]attr.Value{"machine_id": types.StringValue(machine), "name": types.StringNull(), "node_name": types.StringNull()}
 
 	for _, name := range []string{"capacity", "node"} {
 		if o, ok := kind.AttrTypes[name].(types.ObjectType); ok {

@@ -25,6 +25,7 @@ type model struct {
 	AllocationPolicy types.String `tfsdk:"allocation_policy"`
 	Hosts            types.List   `tfsdk:"hosts"`
 	OtherSpec        types.Object `tfsdk:"other_spec"`
+	Workload         types.Object `tfsdk:"workload"`
 
 	ForceDetach     types.Bool   `tfsdk:"force_detach"`
 	SkipDrain       types.String `tfsdk:"skip_drain"`
@@ -49,6 +50,7 @@ type model struct {
 type hostModel struct {
 	MachineID types.String `tfsdk:"machine_id"`
 	Name      types.String `tfsdk:"name"`
+	NodeName  types.String `tfsdk:"node_name"`
 	Capacity  types.Object `tfsdk:"capacity"`
 	Node      types.Object `tfsdk:"node"`
 }

@@ -16,8 +16,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/kube"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/workload"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
@@ -38,6 +40,8 @@ type services interface {
 	// Node returns what happens on a host's operating system for a type of device. It
 	// connects at the first need.
 	Node(ctx context.Context, cfg remote.Config, deviceType string) (device.Node, error)
+	// Workload returns the client of a cluster. It connects at the first need.
+	Workload(ctx context.Context, cfg kube.Config) (workload.API, error)
 	// SSHDefaults are the provider-wide values that a connection falls back to.
 	SSHDefaults(ctx context.Context) (remote.Config, error)
 }

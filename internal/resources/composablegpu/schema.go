@@ -125,6 +125,7 @@ func placeAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Machines that may get the devices, the preferred one first. Devices on a machine that is taken out of the list are detached first; " +
 				"otherwise no device ever moves.",
 		},
+		"workload": workloadAttribute(),
 		"other_spec": schema.SingleNestedAttribute{
 			Optional: true, MarkdownDescription: "The least that a machine must have to be chosen; needs `capacity` of each host. A change affects new placements only.",
 			Attributes: map[string]schema.Attribute{
@@ -147,6 +148,10 @@ func hostObject() schema.NestedAttributeObject {
 		"name": schema.StringAttribute{
 			Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}, MarkdownDescription: "Name of the host in messages and in `devices`.",
 		},
+		"node_name": schema.StringAttribute{
+			Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			MarkdownDescription: "Name of the host's node in the cluster of `workload`. Default: `name`.",
+		},
 		"capacity": schema.SingleNestedAttribute{
 			Optional: true, MarkdownDescription: "What the machine has, from its inspection; needed with `other_spec` only.",
 			Attributes: map[string]schema.Attribute{
@@ -162,15 +167,16 @@ func hostObject() schema.NestedAttributeObject {
 // careAttributes say how carefully devices come and go.
 func careAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"force_detach": flag("Do not ask whether processes use a GPU before it is drained, and do without a drain where its host does not answer. Default `false`: a GPU in use is an error that lists the processes. " +
+		"force_detach": flag("Do not ask whether processes use a GPU before it is drained, and do without a drain where its host does not answer. Default `false`: a GPU in use is an error that lists the processes or pods. " +
+			"With `workload` and `dra` pods that use it are ended (taint `NoExecute`) and waited for. " +
 			"The driver itself may still refuse to let go of one that is in use; `skip_drain = \"always\"` takes it away without asking. Changing it touches no device."),
 		"skip_drain": choice(string(device.SkipNever), "Whether a device may be detached without draining it on its host: `never` (default), `if_unreachable` (the host does not answer), `always`. "+
 			"A host that is powered off, as the fabric says, has nothing to drain.", string(device.SkipNever), string(device.SkipIfUnreachable), string(device.SkipAlways)),
-		"driver_check": choice(checkRequired, "`required` (default): a host without a driver gets no device. `skip`: it does. Without a connection to the host nothing is checked.", checkRequired, checkSkip),
+		"driver_check": choice(checkRequired, "`required` (default): a host without a driver gets no device. `skip`: it does. Without a connection to the host nothing of that is checked. With `workload`, `required` also wants the node and the plug-ins in the cluster.", checkRequired, checkSkip),
 		"wait_for_visible": schema.BoolAttribute{
-			Optional: true, MarkdownDescription: "Whether an apply waits until the host's operating system shows each device. Default: yes for hosts with a connection.",
+			Optional: true, MarkdownDescription: "Whether an apply waits until the host's operating system, and the cluster of `workload`, show each device. Default: yes for hosts with a connection or a cluster.",
 		},
-		"refresh_node": flag("Whether a refresh also asks the hosts which devices they show. Default `false`: a plan then talks to the fabric only."),
+		"refresh_node": flag("Whether a refresh also asks the hosts, and the cluster of `workload`, which devices they show. Default `false`: a plan then talks to the fabric only."),
 		"detach_first": names("Ids (`device_id` or `fabric_device_id`) of devices that go first when `size` shrinks. Changed in place."),
 		"timeouts": schema.SingleNestedAttribute{
 			Optional: true, MarkdownDescription: "Limits of each step of one device.",

@@ -125,7 +125,11 @@ func (r *gpuResource) wantedUpdate(ctx context.Context, plan, state model, have 
 
 	listed, _ := plan.machines(ctx)
 	was := state
-	was.Type = plan.Type
+	was.Type, was.SkipDrain, was.ForceDetach = plan.Type, plan.SkipDrain, plan.ForceDetach
+
+	if !plan.Workload.IsNull() {
+		was.Workload = plan.Workload // a kubeconfig may have been made anew
+	}
 
 	for _, h := range r.hosts(ctx, was, have, true, diags) {
 		if len(minus([]string{h.MachineID}, listed)) > 0 {

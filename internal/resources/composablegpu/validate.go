@@ -39,6 +39,7 @@ func (r *gpuResource) ValidateConfig(ctx context.Context, req resource.ValidateC
 func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 	m.validateHosts(ctx, diags)
 	m.validateCapacity(ctx, diags)
+	m.validateWorkload(ctx, diags)
 
 	different := value.Known(m.AllocationPolicy) && m.AllocationPolicy.ValueString() == string(device.DifferentNode)
 	if different && value.Known(m.Size) && value.Known(m.Hosts) && m.Size.ValueInt64() > int64(len(m.Hosts.Elements())) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/workload"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
@@ -22,19 +23,13 @@ func (r *gpuResource) wanted(ctx context.Context, m model, have []device.Record,
 	w := device.Wanted{
 		ID: m.ID.ValueString(), Type: m.Type.ValueString(), Model: m.Model.ValueString(), Size: int(m.Size.ValueInt64()),
 		Policy: device.Policy(m.AllocationPolicy.ValueString()), ForceDetach: m.ForceDetach.ValueBool(),
-		SkipDrain: device.SkipDrain(m.SkipDrain.ValueString()), DriverCheck: m.DriverCheck.ValueString() == checkRequired,
+		SkipDrain: m.skip(), DriverCheck: m.DriverCheck.ValueString() == checkRequired,
 		Existing: device.Existing(m.ExistingDevices.ValueString()), OnPartial: device.Partial(m.OnPartial.ValueString()),
 		OnUnhealthy: device.Unhealthy(m.OnUnhealthy.ValueString()),
 		DetachFirst: value.GoStrings(m.DetachFirst), Exclusive: value.GoStrings(m.ExclusiveModels),
 		OtherSpec: m.spec(ctx, diags), Limits: m.limits(ctx, diags),
-		// Each host without a connection is passed over.
+		// Each host without a connection and a cluster is passed over.
 		WaitVisible: m.WaitForVisible.IsNull() || m.WaitForVisible.ValueBool(),
-	}
-
-	// With force_detach the user also vouches for a host that is no more: its devices would
-	// stay on the fabric for ever.
-	if w.ForceDetach && w.SkipDrain == device.SkipNever {
-		w.SkipDrain = device.SkipIfUnreachable
 	}
 
 	w.Hosts = r.hosts(ctx, m, have, connect, diags)
@@ -49,6 +44,11 @@ func (r *gpuResource) hosts(ctx context.Context, m model, have []device.Record, 
 
 	all, ok := m.hosts(ctx, diags)
 
+	var api workload.API
+	if connect {
+		api = r.cluster(ctx, m, diags)
+	}
+
 	for i, h := range all {
 		if !ok[i] {
 			continue
@@ -59,7 +59,8 @@ func (r *gpuResource) hosts(ctx context.Context, m model, have []device.Record, 
 		}
 
 		if connect {
-			host.Node = r.node(ctx, h, m.Type.ValueString(), pathHosts.AtListIndex(i).AtName("node"), diags)
+			node := r.node(ctx, h, m.Type.ValueString(), pathHosts.AtListIndex(i).AtName("node"), diags)
+			host.Node = m.inCluster(ctx, h, node, api, diags)
 		}
 
 		out = append(out, host)
