@@ -11,6 +11,7 @@ import "github.com/hashicorp/terraform-plugin-framework/function"
 func All() []func() function.Function {
 	return []func() function.Function{
 		NewImageChecksumType,
+		NewMatchLabels,
 		NewParseBMCAddress,
 	}
 }

@@ -78,7 +78,7 @@ func TestAll(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"parse_bmc_address", "image_checksum_type"} {
+	for _, name := range []string{"parse_bmc_address", "image_checksum_type", "match_labels"} {
 		if !names[name] {
 			t.Errorf("%s is not served", name)
 		}

@@ -1,0 +1,70 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package selectorvalue
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+)
+
+// Attribute is a selector that users may write in a data source.
+func Attribute(about string) schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{
+		Optional: true, Validators: []validator.Object{valid{}},
+		MarkdownDescription: about + " All terms must match. Besides the host's `labels` there are `" + choose.LabelName + "`, `" + choose.LabelUUID + "`, `" + choose.LabelArch + "`, `" +
+			choose.LabelResourceClass + "`, `" + choose.LabelFailureDomain + "` and `" + choose.LabelTraitPrefix + "TRAIT` (\"true\").",
+		Attributes: map[string]schema.Attribute{
+			"match_labels": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "Labels and the values that they must have.",
+			},
+			"match_expressions": schema.ListNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "Other terms.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"key":      schema.StringAttribute{Required: true, MarkdownDescription: "Name of a label."},
+					"operator": schema.StringAttribute{Required: true, MarkdownDescription: Operators},
+					"values": schema.SetAttribute{
+						Optional: true, ElementType: types.StringType, Validators: []validator.Set{setvalidator.NoNullValues()},
+						MarkdownDescription: "What the label is compared with: some values for `In` and `NotIn`, one for the other comparisons, none for `Exists` and `DoesNotExist`.",
+					},
+				}},
+			},
+		},
+	}
+}
+
+// Operators describes the operators of a selector.
+const Operators = "`In`, `NotIn`, `=`, `==`, `!=`, `Exists`, `DoesNotExist` (or `!`), `Gt` or `Lt`, in upper or lower case. " +
+	"`NotIn` and `!=` let hosts without the label through; `Gt` and `Lt` compare whole numbers."
+
+// valid refuses selectors that could never work.
+type valid struct{}
+
+func (valid) Description(context.Context) string               { return "a selector that can match something" }
+func (v valid) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (valid) ValidateObject(_ context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
+	if value.HasUnknown(req.ConfigValue) {
+		return
+	}
+
+	selector, err := Read(req.ConfigValue)
+	if err != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid selector", value.Sentence(err))
+
+		return
+	}
+
+	for _, err := range selector.Validate() {
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid selector", value.Sentence(err))
+	}
+}
