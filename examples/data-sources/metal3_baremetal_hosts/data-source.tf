@@ -17,6 +17,18 @@ data "metal3_baremetal_hosts" "large" {
   }
 }
 
+# Which hosts would a cluster with this selector choose now, and why not the others? The
+# selector filters nothing.
+data "metal3_baremetal_hosts" "for_gpu_workers" {
+  host_selector = {
+    match_labels = { gpu = "true" }
+    match_expressions = [
+      { key = "rack", operator = "NotIn", values = ["r7"] },
+      { key = "metal3.io/arch", operator = "In", values = ["x86_64"] },
+    ]
+  }
+}
+
 # All hosts, to find those that are in trouble.
 data "metal3_baremetal_hosts" "all" {}
 
@@ -26,6 +38,13 @@ output "rack" {
 
 output "large" {
   value = data.metal3_baremetal_hosts.large.hosts[*].id
+}
+
+output "gpu_workers" {
+  value = {
+    eligible = [for h in data.metal3_baremetal_hosts.for_gpu_workers.hosts : h.name if h.eligible]
+    refused  = { for h in data.metal3_baremetal_hosts.for_gpu_workers.hosts : h.name => h.refusal if !h.eligible }
+  }
 }
 
 output "in_trouble" {

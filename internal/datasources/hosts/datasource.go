@@ -7,14 +7,16 @@ package hosts
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hostvalue"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/selectorvalue"
 )
 
 var _ datasource.DataSourceWithConfigure = (*hostsDataSource)(nil)
@@ -59,7 +61,14 @@ func (d *hostsDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 		return
 	}
 
-	m.Hosts = types.ListValueMust(hostvalue.Type(), objects(all))
+	selector, err := selectorvalue.Read(m.HostSelector)
+	if err != nil {
+		resp.Diagnostics.AddAttributeError(path.Root("host_selector"), "Invalid selector", value.Sentence(err))
+
+		return
+	}
+
+	m.Hosts = types.ListValueMust(objectType, objects(all, selector, time.Now()))
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 

@@ -165,13 +165,17 @@ func TestHosts_refusals(t *testing.T) {
 		fail   map[string]error
 		says   []string
 	}{
-		"an unknown state":     {block{"provisioning_states": []any{"ready-ish"}}, nil, []string{`AttributeName("provisioning_states")`}},
-		"an empty set":         {block{"ironic_states": []any{}}, nil, []string{`AttributeName("ironic_states")`}},
-		"a minimum of zero":    {block{"hardware": block{"min_cpu": 0}}, nil, []string{`AttributeName("min_cpu")`}},
-		"an empty namespace":   {block{"namespace": ""}, nil, []string{`AttributeName("namespace")`}},
-		"Ironic down":          {nil, map[string]error{"All": errors.New("connection refused")}, []string{"Hosts could not be listed", "refused"}},
-		"no inventory service": {block{"hardware": block{}}, map[string]error{"Inventory": errors.New("503")}, []string{"inventory of host", "503"}},
-		"no ports":             {nil, map[string]error{"Refresh": errors.New("500")}, []string{"ports of host", "500"}},
+		"an unknown state":  {block{"provisioning_states": []any{"ready-ish"}}, nil, []string{`AttributeName("provisioning_states")`}},
+		"an empty set":      {block{"ironic_states": []any{}}, nil, []string{`AttributeName("ironic_states")`}},
+		"a minimum of zero": {block{"hardware": block{"min_cpu": 0}}, nil, []string{`AttributeName("min_cpu")`}},
+		"a selector of nothing": {block{"host_selector": block{"match_expressions": []any{block{"key": "", "operator": "In"}}}}, nil, []string{
+			`AttributeName("host_selector")`, "key is empty", "at least one value",
+		}},
+		"a label without a value": {block{"host_selector": block{"match_labels": block{"rack": nil}}}, nil, []string{`AttributeName("host_selector")`, "is null"}},
+		"an empty namespace":      {block{"namespace": ""}, nil, []string{`AttributeName("namespace")`}},
+		"Ironic down":             {nil, map[string]error{"All": errors.New("connection refused")}, []string{"Hosts could not be listed", "refused"}},
+		"no inventory service":    {block{"hardware": block{}}, map[string]error{"Inventory": errors.New("503")}, []string{"inventory of host", "503"}},
+		"no ports":                {nil, map[string]error{"Refresh": errors.New("500")}, []string{"ports of host", "500"}},
 	} {
 		t.Run(name+" is an error in words", func(t *testing.T) {
 			t.Parallel()
@@ -184,6 +188,78 @@ func TestHosts_refusals(t *testing.T) {
 				if !strings.Contains(errs, want) {
 					t.Errorf("no %q in %q", want, errs)
 				}
+			}
+		})
+	}
+}
+
+// refusals reads the hosts and returns of each what keeps it from being chosen.
+func refusals(t *testing.T, b *providertest.Hosts, filter block) map[string]any {
+	t.Helper()
+
+	names, hosts, errs := read(t, b, filter)
+	if errs != "" {
+		t.Fatal(errs)
+	}
+
+	out := map[string]any{}
+
+	for i, one := range hosts {
+		h, _ := one.(block)
+		if eligible, _ := h["eligible"].(bool); eligible != (h["refusal"] == nil) {
+			t.Errorf("%s: eligible is %v, refusal is %v", names[i], h["eligible"], h["refusal"])
+		}
+
+		out[names[i]] = h["refusal"]
+	}
+
+	return out
+}
+
+func TestHosts_eligibility(t *testing.T) {
+	t.Parallel()
+
+	selector := func(key, operator string, values ...any) block {
+		e := block{"key": key, "operator": operator}
+		if values != nil {
+			e["values"] = values
+		}
+
+		return block{"host_selector": block{"match_expressions": []any{e}}}
+	}
+
+	const free = ""
+
+	for name, c := range map[string]struct {
+		filter block
+		want   map[string]string
+	}{
+		"without a selector":          {nil, map[string]string{"a": `"active"`, "b": "maintenance", "c": free, "d": free, "x": `"enroll"`}},
+		"an empty selector":           {block{"host_selector": block{}}, map[string]string{"a": `"active"`, "b": "maintenance", "c": free, "d": free, "x": `"enroll"`}},
+		"labels":                      {block{"host_selector": block{"match_labels": block{"rack": "r1"}}}, map[string]string{"a": `"active"`, "b": "maintenance", "c": `rack is "r0", not "r1"`, "d": `rack is "r0"`, "x": `"enroll"`}},
+		"an expression in lower case": {selector("rack", "notin", "r0"), map[string]string{"a": `"active"`, "b": "maintenance", "c": "ruled out", "d": "ruled out", "x": `"enroll"`}},
+		"a label that hosts have without anybody setting it": {selector("metal3.io/name", "In", "d"), map[string]string{"a": `"active"`, "b": "maintenance", "c": "not \"d\"", "d": free, "x": `"enroll"`}},
+		"a selector filters nothing, and a filter does":      {block{"namespace": "edge", "host_selector": block{"match_labels": block{"rack": "r9"}}}, map[string]string{"d": `not "r9"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := backend()
+
+			got := refusals(t, b, c.filter)
+			if len(got) != len(c.want) {
+				t.Errorf("got %v", got)
+			}
+
+			for host, want := range c.want {
+				said, _ := got[host].(string)
+				if (said == "") != (want == free) || !strings.Contains(said, want) {
+					t.Errorf("%s: %q, want %q", host, said, want)
+				}
+			}
+
+			if b.Calls("All") != 1 || b.Calls("Look") != 0 || b.Calls("Inventory") != 0 {
+				t.Errorf("%d lists, %d looks, %d inventories", b.Calls("All"), b.Calls("Look"), b.Calls("Inventory"))
 			}
 		})
 	}

@@ -6,7 +6,9 @@ package hosts
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -14,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/hardware"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
@@ -33,6 +36,7 @@ type model struct {
 	Available          types.Bool   `tfsdk:"available"`
 	Consumed           types.Bool   `tfsdk:"consumed"`
 	Hardware           types.Object `tfsdk:"hardware"`
+	HostSelector       types.Object `tfsdk:"host_selector"`
 	Hosts              types.List   `tfsdk:"hosts"`
 }
 
@@ -148,8 +152,18 @@ func largest(all []hardware.Storage) int64 {
 	return most
 }
 
-func objects(all []listed) []attr.Value {
-	out := make([]attr.Value, 0, len(all))
+// objectType is the type of one host: what all data sources tell, and whether a cluster would
+// choose it.
+var objectType = func() types.ObjectType {
+	of := maps.Clone(hostvalue.Type().AttrTypes)
+	of["eligible"], of["refusal"] = types.BoolType, types.StringType
+
+	return types.ObjectType{AttrTypes: of}
+}()
+
+// objects are the hosts with what a cluster that has a selector would say of each now.
+func objects(all []listed, selector choose.Selector, now time.Time) []attr.Value {
+	out, ask := make([]attr.Value, 0, len(all)), choose.Request{Selectors: []choose.Selector{selector}}
 
 	for _, l := range all {
 		inventory := hardwarevalue.Null()
@@ -157,7 +171,11 @@ func objects(all []listed) []attr.Value {
 			inventory = hardwarevalue.Object(*l.inventory)
 		}
 
-		out = append(out, hostvalue.Object(l.seen, inventory))
+		refusal := choose.Refusal(ask, l.seen, now)
+		values := hostvalue.Values(l.seen, inventory)
+		values["eligible"], values["refusal"] = types.BoolValue(refusal == ""), value.String(refusal)
+
+		out = append(out, types.ObjectValueMust(objectType.AttrTypes, values)) // a test makes one
 	}
 
 	return out

@@ -16,6 +16,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hostvalue"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/selectorvalue"
 )
 
 // Schema is the filter that users write, and the hosts that it lets through.
@@ -56,8 +57,10 @@ func (d *hostsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 		"hosts": schema.ListNestedAttribute{
 			Computed:            true,
 			MarkdownDescription: "The hosts, by name.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: hostvalue.Attributes()},
+			NestedObject:        schema.NestedAttributeObject{Attributes: hostAttributes()},
 		},
+		"host_selector": selectorvalue.Attribute("Selector of a cluster (`host_selector`), to find out which hosts it would choose. It filters nothing: " +
+			"`eligible` and `refusal` of each host say how it comes out."),
 	}
 
 	for name, about := range map[string]string{
@@ -76,6 +79,20 @@ func (d *hostsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 		MarkdownDescription: "Lists hosts. All readers of one plan share one list, so this costs no request a host, but for `hardware`.",
 		Attributes:          attributes,
 	}
+}
+
+func hostAttributes() map[string]schema.Attribute {
+	attributes := hostvalue.Attributes()
+	attributes["eligible"] = schema.BoolAttribute{
+		Computed:            true,
+		MarkdownDescription: "Whether a cluster could choose this host now for a new machine, with `host_selector` where it is given.",
+	}
+	attributes["refusal"] = schema.StringAttribute{
+		Computed:            true,
+		MarkdownDescription: "Why a cluster would not choose this host now: the first reason. Null where it is eligible.",
+	}
+
+	return attributes
 }
 
 func minimum(about string) schema.Int64Attribute {
