@@ -52,6 +52,7 @@ type fence struct {
 	api    Workload
 	node   string
 	taints *bool // whether the workload cluster knows the taint; nil until it was asked
+	uid    string
 	backup Backup
 }
 
@@ -119,7 +120,12 @@ func (f *fence) emptied(ctx context.Context) (wait.Verdict, string, error) {
 
 // remove deletes the Node, and looks again whether it is gone.
 func (f *fence) remove(ctx context.Context, n kube.Node) (wait.Verdict, string, error) {
+	if f.backup.Deleted && n.UID != f.uid {
+		return wait.Again, "", fmt.Errorf("%w: Node %s was deleted and came back at once: its machine is not off", ErrMismatch, f.node)
+	}
+
 	if !f.backup.Deleted {
+		f.uid = n.UID
 		f.backup = Backup{Deleted: true, Labels: n.Labels, Annotations: n.Annotations}
 	}
 
