@@ -29,6 +29,7 @@ var kinds = map[string]kind{
 	"daemonsets":           {"DaemonSet", "/apis/apps/v1", true},
 	"volumeattachments":    {"VolumeAttachment", "/apis/storage.k8s.io/v1", false},
 	"resourceslices":       {"ResourceSlice", "/apis/resource.k8s.io/", false},
+	"resourceclaims":       {"ResourceClaim", "/apis/resource.k8s.io/", true},
 	"devicetaintrules":     {"DeviceTaintRule", "/apis/resource.k8s.io/", false},
 	"serviceaccounts":      {"ServiceAccount", "/api/v1", true},
 	"poddisruptionbudgets": {"PodDisruptionBudget", "/apis/policy/v1", true},
