@@ -36,7 +36,7 @@ func (r *Run) Delete(ctx context.Context, was Record) Result {
 	res := w.result(ctx, err)
 	res.Record.State = ClusterDeleting
 	res.Record.Ready = false
-	res.Gone = err == nil && !w.anyFound()
+	res.Gone = err == nil && len(res.Record.Machines) == 0
 
 	return res
 }
