@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 )
 
 // ResourceClaim is a claim with the devices that it was given.
@@ -67,36 +66,16 @@ func claimOf(o object) ResourceClaim {
 	return claim
 }
 
-// DaemonSet is how far the Pods of a DaemonSet are.
-type DaemonSet struct {
-	Wanted    int64     // Pods that there should be
-	Settled   bool      // all of them are of its present form, and ready
-	Restarted time.Time // when somebody last had them made anew; zero: never
-}
-
-// DaemonSet reads a DaemonSet.
-func (c *Client) DaemonSet(ctx context.Context, namespace, name string) (DaemonSet, error) {
-	o, err := c.object(ctx, call{
+// HasDaemonSet reports whether there is a DaemonSet.
+func (c *Client) HasDaemonSet(ctx context.Context, namespace, name string) (bool, error) {
+	_, err := c.object(ctx, call{
 		op:     "read the DaemonSet " + namespace + "/" + name,
 		method: http.MethodGet,
 		path:   "/apis/apps/v1/namespaces/" + segment(namespace) + "/daemonsets/" + segment(name),
 	})
-	if err != nil {
-		return DaemonSet{}, err
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
 	}
 
-	of := func(path ...string) int64 {
-		n, _ := o.number(path...)
-
-		return n
-	}
-
-	wanted := of("status", "desiredNumberScheduled")
-
-	return DaemonSet{
-		Wanted: wanted,
-		Settled: of("status", "observedGeneration") >= of("metadata", "generation") &&
-			of("status", "updatedNumberScheduled") >= wanted && of("status", "numberReady") >= wanted,
-		Restarted: o.moment("spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt"),
-	}, nil
+	return err == nil, err
 }

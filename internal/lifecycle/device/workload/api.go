@@ -38,7 +38,7 @@ type API interface {
 	ResourceClaims(ctx context.Context) ([]kube.ResourceClaim, error)
 	CreateDeviceTaintRule(ctx context.Context, name string, devices kube.DeviceSelector, taint kube.Taint) error
 	DeleteDeviceTaintRule(ctx context.Context, name string) error
-	DaemonSet(ctx context.Context, namespace, name string) (kube.DaemonSet, error)
+	HasDaemonSet(ctx context.Context, namespace, name string) (bool, error)
 	DeletePod(ctx context.Context, namespace, name string) error
 }
 

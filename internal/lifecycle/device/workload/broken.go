@@ -34,8 +34,6 @@ func (b broken) CreateDeviceTaintRule(context.Context, string, kube.DeviceSelect
 
 func (b broken) DeleteDeviceTaintRule(context.Context, string) error { return b.err }
 
-func (b broken) DaemonSet(context.Context, string, string) (kube.DaemonSet, error) {
-	return kube.DaemonSet{}, b.err
-}
+func (b broken) HasDaemonSet(context.Context, string, string) (bool, error) { return false, b.err }
 
 func (b broken) DeletePod(context.Context, string, string) error { return b.err }

@@ -75,8 +75,8 @@ func (n *Node) Check(ctx context.Context) error {
 	}
 
 	if n.mode == DevicePlugin {
-		_, err := n.api.DaemonSet(ctx, n.namespace, pluginSet)
-		if errors.Is(err, kube.ErrNotFound) {
+		has, err := n.api.HasDaemonSet(ctx, n.namespace, pluginSet)
+		if err == nil && !has {
 			return fmt.Errorf("the cluster at %s has no DaemonSet %s/%s, so no pod would get the GPU; install the device plug-in, or correct workload.operator_namespace or workload.resource_type",
 				n.api.Server(), n.namespace, pluginSet)
 		}
