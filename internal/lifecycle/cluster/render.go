@@ -34,7 +34,10 @@ type data struct {
 // TemplateHash is a hash of what a machine is made from: image, hints, templates and the source of its
 // user data. Tokens, addresses and whatever is applied in place have no part in it.
 func (w *Wanted) TemplateHash(p Pool, machine string) string {
-	parts := []any{p.BootMode, p.MetaData, p.NetworkData, p.UserData, w.Overrides[machine].UserData}
+	parts := []any{p.BootMode, p.MetaData, p.NetworkData, p.UserDataMark, w.Overrides[machine].UserData}
+	if p.UserDataMark == "" {
+		parts = append(parts, p.UserData)
+	}
 
 	if p.Image != nil {
 		parts = append(parts, p.Image.URL, p.Image.Checksum, p.Image.ChecksumType, p.Image.Format)

@@ -147,6 +147,7 @@ type Pool struct {
 	Traits        []string
 
 	UserData        bootstrap.UserData
+	UserDataMark    string // counts in the template hash instead of the user data: that of a write-only attribute is not there at each look
 	MetaData        map[string]string
 	Template        *datatemplate.Template
 	DomainTemplates map[string]*datatemplate.Template // by failure domain of the chosen host
