@@ -220,11 +220,20 @@ func filled(ctx context.Context, c *api.Cluster) ([]string, error) {
 
 	for _, name := range sortedKeys(use) {
 		if !ownPool(name) && HoldsData(use[name]) {
-			full = append(full, fmt.Sprintf("%s (%d objects, %d bytes)", name, use[name].Objects, use[name].Stored))
+			full = append(full, name+" ("+amount(use[name])+")")
 		}
 	}
 
 	return full, nil
+}
+
+// amount says how much a pool holds. Ceph tells bytes before it has counted the objects.
+func amount(u api.PoolUse) string {
+	if u.Objects == 0 {
+		return fmt.Sprintf("%d bytes", u.Stored)
+	}
+
+	return fmt.Sprintf("%d objects, %d bytes", u.Objects, u.Stored)
 }
 
 // ownPool reports whether a pool is one that the manager makes for itself.
