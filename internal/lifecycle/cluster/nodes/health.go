@@ -102,7 +102,7 @@ func controlPlane(nodes []string, all []kube.Node, pods []kube.Pod) (failing []s
 
 		vote, says := n.Conditions[etcdVoter]
 		if _, member := n.Labels[etcdRole]; (says || member) && vote != "True" {
-			failing = append(failing, fmt.Sprintf("Node %s has no vote in etcd (%s is %s)", name, etcdVoter, orNothing(vote)))
+			failing = append(failing, fmt.Sprintf("Node %s has no vote in etcd (%s: %s)", name, etcdVoter, orNothing(vote)))
 		}
 
 		if ownPods(n) {
