@@ -27,6 +27,10 @@ func (r *Run) converge(ctx context.Context, was Record, create bool) Result {
 
 	err := w.prepare(ctx, create)
 	if err == nil {
+		err = w.issue(time.Now())
+	}
+
+	if err == nil {
 		err = w.work(ctx)
 	}
 

@@ -43,7 +43,7 @@ func (w *worker) awaitEndpoint(ctx context.Context) error {
 	defer cancel()
 
 	err := wait.Until(bounded, slow, func(ctx context.Context) (wait.Verdict, string, error) {
-		if !level.reaches(LevelAPI) || w.Workload == nil {
+		if !level.reaches(LevelAPI) || !w.reachable() {
 			return w.knock(ctx)
 		}
 
@@ -82,7 +82,7 @@ func (w *worker) knock(ctx context.Context) (wait.Verdict, string, error) {
 // askReady asks the API server behind the endpoint. One that shows the certificate of another CA is
 // another cluster's, and no time mends that.
 func (w *worker) askReady(ctx context.Context) (wait.Verdict, string, error) {
-	api, err := w.Workload(ctx)
+	api, err := w.connect(ctx)
 	if err != nil {
 		return wait.Again, err.Error(), nil // a kubeconfig that only a running machine has
 	}
@@ -115,11 +115,7 @@ func (w *worker) workload(ctx context.Context) (nodes.Workload, error) {
 		return api, nil
 	}
 
-	if w.Workload == nil {
-		return nil, errors.New("nothing says how to reach the cluster's API server: set workload_api")
-	}
-
-	api, err := w.Workload(ctx)
+	api, err := w.connect(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@
 package cluster
 
 import (
-	"context"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
@@ -57,8 +56,3 @@ func (m *member) ill() bool {
 }
 
 func timeNow() time.Time { return time.Now() }
-
-// repair heals machines that are ill, where that is wanted; see remediate.go.
-func (w *worker) repair(ctx context.Context) error {
-	return ctx.Err()
-}

@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"context"
-	"net"
 	"sync"
 	"time"
 
@@ -28,11 +27,15 @@ type Run struct {
 	Wanted Wanted
 	Budget *wait.Budget // stopped while machines wait at the capacity gate; may be nil
 
-	// Workload returns what talks to the cluster's own API server. It is asked at the first need:
-	// there is no such server before the first machine runs. Nil where nobody said how to reach it.
+	// Access says how the cluster's own API server is reached. It is used at the first need: there is
+	// no such server before the first machine runs.
+	Access Access
+	// Workload takes the place of Access; for tests, and for ways that it does not know.
 	Workload func(ctx context.Context) (nodes.Workload, error)
+	// ReadFile reads a file on a machine's operating system; nil: there is no connection.
+	ReadFile func(ctx context.Context, machine Machine, path string) ([]byte, error)
 	// Dial reaches the endpoint; nil: the network.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	Dial dialer
 	// Etcd reaches the members of a stacked etcd on a machine; nil: nobody can.
 	Etcd func(ctx context.Context, machine Machine) (nodes.Etcd, error)
 	// Hook runs a command on a machine's operating system; nil: there is no connection.

@@ -70,7 +70,7 @@ func (p *pilot) facts() Facts {
 
 // joins reports whether anything is to be done about a machine's node.
 func (w *worker) joins() bool {
-	return w.Workload != nil && w.Wanted.Wait.Level.reaches(LevelRegistered)
+	return w.reachable() && w.Wanted.Wait.Level.reaches(LevelRegistered)
 }
 
 // Next implements [lifecycle.Machine].
