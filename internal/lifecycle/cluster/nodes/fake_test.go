@@ -231,9 +231,13 @@ func (f *fake) DeleteNode(_ context.Context, name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
+	if err := f.told("delete " + name); err != nil {
+		return err
+	}
+
 	delete(f.all, name)
 
-	return f.told("delete " + name)
+	return nil
 }
 
 func (f *fake) PodsOn(_ context.Context, node string) ([]kube.Pod, error) {
