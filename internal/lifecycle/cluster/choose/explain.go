@@ -14,7 +14,7 @@ import (
 // How much one message tells.
 const (
 	hostsNamed   = 4  // of those that share a reason
-	reasonsTold  = 10 // of one pool
+	reasonsTold  = 16 // of one pool
 	machinesTold = 4
 )
 

@@ -92,6 +92,8 @@ type solver struct {
 	hostOf    []int
 	machineOf []int
 	tallies   map[place]tally
+	imbalance int // sum of the squares of the tallies of those who are balanced
+	effort    int // how much [solver.balance] may still look at
 
 	search  int   // the number of the present search
 	visited []int // by host: the search that came by; dead ones are never visited again

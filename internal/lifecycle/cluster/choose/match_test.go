@@ -78,7 +78,8 @@ func TestAssign(t *testing.T) {
 		},
 		"a chain of three is pushed along": {
 			requests{cp(0, where("x", "1")), worker(0), worker(1, where("y", "1"))},
-			[]host.Seen{free("a", func(s *host.Seen) { s.Journal.Labels = labels{"x": "1", "y": "1"} }), free("b", labelled("x", "1")), free("c")}, nil, "b c a",
+			[]host.Seen{free("a", func(s *host.Seen) { s.Journal.Labels = labels{"x": "1", "y": "1"} }), free("b", labelled("x", "1")), free("c")},
+			nil, "b c a",
 		},
 		"where hosts do not suffice, the control plane has them": {requests{worker(0), cp(0)}, []host.Seen{free("a")}, nil, "- a"},
 		"a bound machine comes before all others":                {requests{cp(0), worker(0, pinned("id-a"))}, []host.Seen{free("a")}, nil, "- a"},
@@ -99,12 +100,16 @@ func TestAssign(t *testing.T) {
 			requests{cp(0), cp(1), cp(2)}, []host.Seen{free("a", in("z")), free("b", in("z")), free("c", in("x")), free("d", in("y"))}, nil, "c d a",
 		},
 		"balance counts the machines that are there": {
-			requests{cp(1), cp(2)}, []host.Seen{free("a", in("x")), free("b", in("y")), free("c", in("z"))},
-			map[string]choose.Placed{"edge-cp-0": {HostID: "0", Domain: "x", ControlPlane: true}, "edge-w-0": {HostID: "1", Domain: "y", Pool: "w"}}, "b c",
+			requests{cp(1), cp(2)},
+			[]host.Seen{free("a", in("x")), free("b", in("y")), free("c", in("z"))},
+			map[string]choose.Placed{"edge-cp-0": {HostID: "0", Domain: "x", ControlPlane: true}, "edge-w-0": {HostID: "1", Domain: "y", Pool: "w"}},
+			"b c",
 		},
 		"balance counts machines that are up to date first": {
-			requests{cp(2)}, []host.Seen{free("a", in("x")), free("b", in("y"))},
-			map[string]choose.Placed{"0": {HostID: "0", Domain: "x", ControlPlane: true, Outdated: true}, "1": {HostID: "1", Domain: "y", ControlPlane: true}}, "a",
+			requests{cp(2)},
+			[]host.Seen{free("a", in("x")), free("b", in("y"))},
+			map[string]choose.Placed{"0": {HostID: "0", Domain: "x", ControlPlane: true, Outdated: true}, "1": {HostID: "1", Domain: "y", ControlPlane: true}},
+			"a",
 		},
 		"hosts without a failure domain come last": {requests{cp(0), cp(1), cp(2)}, []host.Seen{free("a", in("")), free("b", in("x")), free("c", in("x"))}, nil, "b c a"},
 		"workers are not balanced unless they spread": {

@@ -37,6 +37,8 @@ func (s *solver) solve() {
 			s.visited[h] = dead
 		}
 	}
+
+	s.balance()
 }
 
 func urgency(r Request) int {
@@ -156,7 +158,12 @@ func (s *solver) leave(m int) {
 }
 
 func (s *solver) count(m, h, by int) {
-	at := place{s.classOf[m].team, s.views[h].Journal.FailureDomain}
+	c := s.classOf[m]
+	at := place{c.team, s.views[h].Journal.FailureDomain}
 	t := s.tallies[at]
 	s.tallies[at] = tally{t.current + by, t.all + by}
+
+	if c.balanced {
+		s.imbalance += (t.current+by)*(t.current+by) - t.current*t.current
+	}
 }

@@ -40,9 +40,11 @@ func (w *wish) words(r reason, v *view) string {
 		if s := w.unselected(v); s != nil {
 			return s.Why(v.labels)
 		}
-	}
 
-	return w.unsuited(r, v)
+		return ""
+	default:
+		return w.unsuited(r, v)
+	}
 }
 
 // notAvailable tells of a claim, too: it is what keeps most hosts from being available.
@@ -95,10 +97,10 @@ func (w *wish) elsewhere(v *view) string {
 
 func lacks(what, property string, have, want int) string {
 	if have < 0 {
-		return fmt.Sprintf("it is not known how many %s it has (%s of its properties; an inspection finds out), and %d are wanted", what, property, want)
+		return fmt.Sprintf("%s: it is not known how many it has (%s of its properties; an inspection finds out), and %d are wanted", what, property, want)
 	}
 
-	return fmt.Sprintf("it has %d %s, and %d are wanted", have, what, want)
+	return fmt.Sprintf("%s: it has %d, and %d are wanted", what, have, want)
 }
 
 func because(why string) string {
