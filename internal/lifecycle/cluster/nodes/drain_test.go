@@ -20,7 +20,9 @@ import (
 
 func TestDrain_evictsWhatDoesNotBelongToTheNode(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.AddNode(kubetest.Node{Name: "edge-w-1", Ready: "True"})
 		server.AddNode(kubetest.Node{Name: "edge-w-10", Ready: "True"})
 		server.AddPod(kubetest.Pod{Name: "web", Node: "edge-w-1", Owner: "ReplicaSet/web"})
@@ -54,7 +56,9 @@ func TestDrain_evictsWhatDoesNotBelongToTheNode(t *testing.T) {
 
 func TestDrain_honoursDisruptionBudgets(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "True"})
 		server.AddPod(kubetest.Pod{Name: "db", Node: "edge-w-0"})
 		server.AddPod(kubetest.Pod{Name: "web", Node: "edge-w-0"})
@@ -122,7 +126,9 @@ func TestDrain_saysWhatBlocks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+			synctest.Test(t, func(t *testing.T) {
+				server, client := strict(t)
+
 				server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "True"})
 				c.seed(server)
 
@@ -209,7 +215,9 @@ func TestUncordon_aNodeThatIsGone(t *testing.T) {
 
 func TestFence(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "Unknown"})
 		server.AddPod(kubetest.Pod{Name: "db", Node: "edge-w-0"})
 		server.AddPod(kubetest.Pod{Name: "agent", Node: "edge-w-0", Owner: "DaemonSet/agent", Tolerations: []string{""}})
@@ -271,7 +279,9 @@ func TestFence_saysWhatIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+			synctest.Test(t, func(t *testing.T) {
+				server, client := strict(t)
+
 				server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "Unknown"})
 				c.seed(server)
 
@@ -288,7 +298,9 @@ func TestFence_saysWhatIsLeft(t *testing.T) {
 
 func TestFence_beforeTheTaintExisted(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.SetVersion(1, 27)
 		server.AddNode(kubetest.Node{
 			Name: "edge-w-0", Ready: "Unknown",
@@ -314,7 +326,7 @@ func TestFence_beforeTheTaintExisted(t *testing.T) {
 			t.Errorf("labels are %v", got)
 		}
 
-		if got := annotations(server, "edge-w-0"); got["note"] != "a" {
+		if got := annotations(server); got["note"] != "a" {
 			t.Errorf("annotations are %v", got)
 		}
 	})
@@ -343,7 +355,9 @@ func TestFence_aMachineThatIsNotOff(t *testing.T) {
 
 func TestFence_aNodeThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, _ *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		_, client := strict(t)
+
 		backup, err := nodes.Fence(t.Context(), client, "edge-w-0", time.Hour)
 		if err != nil || backup.Deleted {
 			t.Errorf("got %+v, %v", backup, err)
@@ -359,7 +373,9 @@ func TestFence_aNodeThatIsNotThere(t *testing.T) {
 // remembered. The next one ends the fence all the same.
 func TestOCL09_aFenceThatLostItsRunIsEnded(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "Unknown"})
 		server.AddPod(kubetest.Pod{Name: "db", Node: "edge-w-0"})
 

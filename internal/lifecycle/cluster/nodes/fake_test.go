@@ -290,10 +290,3 @@ func (f *fake) setVolumes(v ...kube.VolumeAttachment) {
 
 	f.volumes = v
 }
-
-func (f *fake) setPods(p ...kube.Pod) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
-	f.pods = p
-}

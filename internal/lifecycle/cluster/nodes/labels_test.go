@@ -73,7 +73,7 @@ func TestOCL11_onlyManagedPrefixesFollowTheHost(t *testing.T) {
 func TestOCL11_theLabelByWhichAMachineIsKnownStays(t *testing.T) {
 	t.Parallel()
 
-	f := newFake(labelled(node("edge-w-0", mine), nodes.UUIDLabel, "claim of edge-w-0"))
+	f := newFake(labelled(node("edge-w-0", mine), "claim of edge-w-0"))
 	w := want("edge-w-0", "h0")
 	w.SyncPrefixes = []string{"metal3.io"}
 

@@ -32,8 +32,8 @@ func node(name, providerID string, addresses ...string) kube.Node {
 	return n
 }
 
-func labelled(n kube.Node, key, value string) kube.Node {
-	n.Labels = map[string]string{key: value}
+func labelled(n kube.Node, value string) kube.Node {
+	n.Labels = map[string]string{nodes.UUIDLabel: value}
 
 	return n
 }
@@ -100,16 +100,16 @@ func TestFind(t *testing.T) {
 		},
 		"two Nodes with its provider ID": {want: want("edge-w-0", "h0"), nodes: []kube.Node{node("x", mine), node("y", mine)}, err: "x, y all have the provider ID"},
 		"a Node of its name that says to be another machine": {
-			want: want("edge-w-0", "h0"), nodes: []kube.Node{labelled(node("edge-w-0", ""), nodes.UUIDLabel, "another")}, err: "is of another one",
+			want: want("edge-w-0", "h0"), nodes: []kube.Node{labelled(node("edge-w-0", ""), "another")}, err: "is of another one",
 		},
 		"a Node of its name that says to be this claim": {
-			want: want("edge-w-0", "h0"), nodes: []kube.Node{labelled(node("edge-w-0", ""), nodes.UUIDLabel, "claim of edge-w-0")}, node: "edge-w-0",
+			want: want("edge-w-0", "h0"), nodes: []kube.Node{labelled(node("edge-w-0", ""), "claim of edge-w-0")}, node: "edge-w-0",
 		},
 		"a Node of its name that says to be this host": {
-			want: want("edge-w-0", "h0"), nodes: []kube.Node{labelled(node("edge-w-0", ""), nodes.UUIDLabel, "id of h0")}, node: "edge-w-0",
+			want: want("edge-w-0", "h0"), nodes: []kube.Node{labelled(node("edge-w-0", ""), "id of h0")}, node: "edge-w-0",
 		},
 		"a Node of its address that says to be another machine": {
-			want: want("edge-w-0", "h0", "192.0.2.1"), nodes: []kube.Node{labelled(node("x", "", "192.0.2.1"), nodes.UUIDLabel, "another")}, err: "is of another one",
+			want: want("edge-w-0", "h0", "192.0.2.1"), nodes: []kube.Node{labelled(node("x", "", "192.0.2.1"), "another")}, err: "is of another one",
 		},
 
 		"left over: this machine on an earlier host": {

@@ -17,30 +17,29 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 )
 
-// strict runs a test against a strict API server, in virtual time.
-func strict(t *testing.T, test func(t *testing.T, server *kubetest.Server, client *kube.Client)) {
+// strict is a strict API server and its client, for a bubble of synctest.
+func strict(t *testing.T) (*kubetest.Server, *kube.Client) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		server := kubetest.New(t, kubetest.InMemory())
 
-		client, err := kube.New(kube.Config{Kubeconfig: server.Kubeconfig(), Dial: server.Dial})
-		if err != nil {
-			t.Fatal(err)
-		}
+	server := kubetest.New(t, kubetest.InMemory())
 
-		test(t, server, client)
-	})
+	client, err := kube.New(kube.Config{Kubeconfig: server.Kubeconfig(), Dial: server.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return server, client
 }
 
-// spec reads a field of a Node's spec.
-func spec(server *kubetest.Server, node, field string) any {
-	s, _ := server.Object("nodes", "", node)["spec"].(map[string]any)
+// providerID is that of the Node edge-w-0.
+func providerID(server *kubetest.Server) any {
+	s, _ := server.Object("nodes", "", "edge-w-0")["spec"].(map[string]any)
 
-	return s[field]
+	return s["providerID"]
 }
 
-func annotations(server *kubetest.Server, node string) map[string]any {
-	meta, _ := server.Object("nodes", "", node)["metadata"].(map[string]any)
+func annotations(server *kubetest.Server) map[string]any {
+	meta, _ := server.Object("nodes", "", "edge-w-0")["metadata"].(map[string]any)
 	a, _ := meta["annotations"].(map[string]any)
 
 	return a
@@ -59,7 +58,9 @@ func full() nodes.Want {
 
 func TestJoin_everythingThatIsWanted(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "False", Labels: map[string]string{"example.com/old": "1"}})
 
 		before := server.Taints("edge-w-0")
@@ -69,7 +70,7 @@ func TestJoin_everythingThatIsWanted(t *testing.T) {
 			t.Fatalf("got %+v, %v", joined, err)
 		}
 
-		if id := spec(server, "edge-w-0", "providerID"); id != mine {
+		if id := providerID(server); id != mine {
 			t.Errorf("provider ID is %v", id)
 		}
 
@@ -82,7 +83,7 @@ func TestJoin_everythingThatIsWanted(t *testing.T) {
 			t.Errorf("taints are %v, were %v", got, before)
 		}
 
-		if got := annotations(server, "edge-w-0"); got["example.com/rack"] != "r1 u2" {
+		if got := annotations(server); got["example.com/rack"] != "r1 u2" {
 			t.Errorf("annotations are %v", got)
 		}
 
@@ -96,7 +97,9 @@ func TestJoin_everythingThatIsWanted(t *testing.T) {
 
 func TestJoin_whatIsNotWantedAnyMoreGoes(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "True", Labels: map[string]string{"mine": "kubelet"}})
 
 		if _, err := nodes.Join(t.Context(), client, full(), nil, time.Minute); err != nil {
@@ -123,7 +126,7 @@ func TestJoin_whatIsNotWantedAnyMoreGoes(t *testing.T) {
 			t.Errorf("labels are %v", got)
 		}
 
-		if got := annotations(server, "edge-w-0"); len(got) != 1 || got["hand"] != "1" {
+		if got := annotations(server); len(got) != 1 || got["hand"] != "1" {
 			t.Errorf("annotations are %v", got)
 		}
 
@@ -142,7 +145,9 @@ func TestJoin_interruptedAnywhere(t *testing.T) {
 
 	for _, after := range []bool{false, true} {
 		for step := range 8 {
-			strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+			synctest.Test(t, func(t *testing.T) {
+				server, client := strict(t)
+
 				server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "True"})
 
 				if step >= 4 { // what was wanted before goes
@@ -178,7 +183,7 @@ func TestJoin_interruptedAnywhere(t *testing.T) {
 					t.Errorf("step %d: taints are %v", step, got)
 				}
 
-				if got := annotations(server, "edge-w-0"); got["example.com/gone"] != nil || got["example.com/rack"] != "r1 u2" {
+				if got := annotations(server); got["example.com/gone"] != nil || got["example.com/rack"] != "r1 u2" {
 					t.Errorf("step %d: annotations are %v", step, got)
 				}
 			})
@@ -188,7 +193,9 @@ func TestJoin_interruptedAnywhere(t *testing.T) {
 
 func TestJoin_aProviderIDThatSomebodyElseSetMeanwhile(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.AddNode(kubetest.Node{Name: "edge-w-0"})
 		server.OnRequest(kubetest.Fault{Method: "PATCH", Times: 1, Status: 422, Body: refusedProviderID()})
 
@@ -210,7 +217,9 @@ func refusedProviderID() string {
 
 func TestOCL13_addressesThatAreNone(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.AddNode(kubetest.Node{Name: "silent"})
 		server.AddNode(kubetest.Node{Name: "localhost", InternalIP: "192.0.2.7"})
 
@@ -225,7 +234,9 @@ func TestOCL13_addressesThatAreNone(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "True", Labels: map[string]string{"tier": "core", "example.com/old": "1"}})
 		server.AddNode(kubetest.Node{Name: "edge-w-1", Ready: "Unknown", ProviderID: "metal3://default/h1/edge-w-1"})
 		server.AddNode(kubetest.Node{Name: "edge-w-2", ProviderID: "k3s://edge-w-2"})
@@ -278,7 +289,9 @@ func TestStatus(t *testing.T) {
 
 func TestStatus_cannotBeAsked(t *testing.T) {
 	t.Parallel()
-	strict(t, func(t *testing.T, server *kubetest.Server, client *kube.Client) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := strict(t)
+
 		server.Close()
 
 		if states, err := nodes.Status(t.Context(), client, []nodes.Want{full()}); err == nil {
