@@ -7,6 +7,7 @@
 #   setup.sh ceph       Ceph's daemons and tools (not started), and librados to link with
 #   setup.sh ceph18     a Debian root with a newer Ceph, for hosts that are upgraded
 #   setup.sh cloudinit  Debian's cloud-init, unpacked and never installed: it judges what machines are given
+#   setup.sh kube       Kubernetes' own servers, for the tests of workload clusters, once
 #   setup.sh lint       the linter, once
 #   setup.sh            all of it
 #
@@ -76,12 +77,15 @@ setup_cloudinit() {
 	timed "cloud-init" -- "$top/scripts/lab/cloud-init.sh" >/dev/null
 }
 
+# Not in test-real.sh's way: they are plain programs that each test starts for itself.
+setup_kube() { timed "Kubernetes' servers" -- "$top/scripts/lab/kube.sh" >/dev/null; }
+
 setup_lint() { "$top/scripts/tool.sh" golangci-lint >/dev/null; }
 
-[ $# -gt 0 ] || set -- cli ironic ssh ceph ceph18 cloudinit lint
+[ $# -gt 0 ] || set -- cli ironic ssh ceph ceph18 cloudinit kube lint
 for what in "$@"; do
 	case $what in
-	cli | ironic | ssh | ceph | ceph18 | cloudinit | lint) "setup_$what" ;;
+	cli | ironic | ssh | ceph | ceph18 | cloudinit | kube | lint) "setup_$what" ;;
 	*)
 		sed -n '2,14p' "$0"
 		exit 2
