@@ -117,6 +117,8 @@ func (r *render) kubeVIP() string {
 		address = r.v.Cluster.Endpoint.Host
 	}
 
+	type object = map[string]any
+
 	env := []any{}
 	set := func(name, value string) { env = append(env, object{"name": name, "value": value}) }
 

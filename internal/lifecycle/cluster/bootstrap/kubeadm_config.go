@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap/fragment"
 )
 
 // typeMeta heads each document.
@@ -167,14 +169,18 @@ func (r *render) joinYAML(t Token, caHash string) ([]byte, error) {
 	return r.documents(document{"join_configuration", join, r.k.Extra.JoinConfiguration})
 }
 
-// foreign are the keys of a user's part that are not for this machine: one part is for all that
-// join, and a worker with a control plane's settings would become one.
-func (r *render) foreign() []string {
-	if r.controlPlane {
-		return nil
+// rules say what users may add.
+func (r *render) rules() fragment.Rules {
+	// Discovery is how a joining machine learns whom to trust: unsafeSkipCAVerification would be
+	// enough to make it believe anybody.
+	rules := fragment.Rules{Lists: r.form == v1beta4, Whole: []string{"discovery"}}
+
+	// One part is for all that join: a worker with a control plane's settings would become one.
+	if !r.controlPlane {
+		rules.Drop = []string{"controlPlane"}
 	}
 
-	return []string{"controlPlane"}
+	return rules
 }
 
 // document is one of ours, and what the user adds to it under which name.
@@ -195,7 +201,7 @@ func (r *render) documents(all ...document) ([]byte, error) {
 			continue
 		}
 
-		merged, err := merge(d.ours, d.theirs, r.form == v1beta4, r.foreign()...)
+		merged, err := fragment.Merge(d.ours, d.theirs, r.rules())
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", d.attribute, err))
 

@@ -257,18 +257,3 @@ func TestKubeadm_warnings(t *testing.T) {
 		}
 	}
 }
-
-func FuzzFragment(f *testing.F) {
-	for _, seed := range []string{
-		"a: 1", `{"apiServer": {"extraArgs": [{"name": "v", "value": "2"}]}}`, "apiServer: {certSANs: 1, extraArgs: [1, {name: 2}]}", "---\n{}", "null", "- a", "&a [*a]",
-		"nodeRegistration: {kubeletExtraArgs: [{name: provider-id}]}", "networking: null",
-	} {
-		f.Add(seed)
-	}
-
-	f.Fuzz(func(_ *testing.T, text string) {
-		for _, version := range []string{"1.30.0", "1.37.0"} {
-			bootstrap.Kubeadm{Version: version, Extra: bootstrap.Fragments{ClusterConfiguration: text, InitConfiguration: text, JoinConfiguration: text}}.Check()
-		}
-	})
-}

@@ -122,3 +122,29 @@ func later(v bootstrap.Vars) bootstrap.Vars {
 
 	return v
 }
+
+// TestReal_kubeadmRefuses shows that the test above could fail.
+func TestReal_kubeadmRefuses(t *testing.T) {
+	t.Parallel()
+
+	program := kubeadm(t)
+
+	for name, k := range map[string]bootstrap.Kubeadm{
+		"an unknown field": {Version: "1.37.2", Extra: bootstrap.Fragments{ClusterConfiguration: "noSuchField: 1"}},
+		"an old form":      {Version: "1.30.1"},
+	} {
+		given, err := k.For(vars(), true, pki(t), token(t), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		path := filepath.Join(t.TempDir(), "kubeadm.yaml")
+		if err := os.WriteFile(path, []byte(given.Config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+
+		if err := exec.CommandContext(t.Context(), program, "config", "validate", "--config", path).Run(); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}

@@ -92,54 +92,6 @@ func TestTemplate_refusals(t *testing.T) {
 	}
 }
 
-// TestTemplate_ends holds templates that would go on for ever, or fill the memory.
-func TestTemplate_ends(t *testing.T) {
-	t.Parallel()
-
-	for name, text := range map[string]string{
-		"a loop that does nothing":   "<< range $i := 1000000000000 >><< end >>",
-		"a loop in a loop":           "<< range $i := 1000000 >><< range $j := 1000000 >><< end >><< end >>",
-		"a loop that goes on":        "<< range $i := 1000000000000 >><< continue >><< end >>",
-		"a loop that writes":         "<< range $i := 1000000000000 >>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< end >>",
-		"a template in itself":       `<< define "x" >><< template "x" >><< end >><< template "x" >>`,
-		"two templates in a circle":  `<< define "x" >><< template "y" >><< end >><< define "y" >><< template "x" >><< end >><< template "x" >>`,
-		"a text that doubles":        `<< $x := "aaaaaaaa" >><< range $i := 60 >><< $x = print $x $x >><< end >>`,
-		"a text that doubles in JS":  `<< $x := "\\" >><< range $i := 60 >><< $x = js $x >><< end >>`,
-		"a text that doubles, quote": `<< $x := "\\" >><< range $i := 60 >><< $x = quote $x >><< end >>`,
-		"many long texts":            `<< range $i := 1000000 >><< $x := printf "%9999d" $i >><< end >>`,
-		"an if in a loop":            `<< range $i := 1000000000000 >><< if $i >><< with $i >><< end >><< end >><< end >>`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			if got, err := render(t, text); err == nil {
-				t.Errorf("it ends with %d bytes", len(got))
-			}
-		})
-	}
-}
-
-func TestTemplate_concurrent(t *testing.T) {
-	t.Parallel()
-
-	parsed, err := bootstrap.ParseTemplate("<< range .Peers >><< .Name | quote >><< end >>")
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	for range 8 {
-		t.Run("one of many", func(t *testing.T) {
-			t.Parallel()
-
-			for range 100 {
-				if got, err := parsed.Render(vars()); err != nil || string(got) != `"edge-cp-0""edge-cp-1"` {
-					t.Errorf("got %q, %v", got, err)
-				}
-			}
-		})
-	}
-}
-
 func TestUserData_for(t *testing.T) {
 	t.Parallel()
 
@@ -196,29 +148,4 @@ func TestSource_hash(t *testing.T) {
 
 		seen[s.Hash()] = true
 	}
-}
-
-func FuzzTemplate(f *testing.F) {
-	for _, seed := range []string{
-		"<< .Machine.Name >>", "<< range .Peers >><< .Name >><< else >>x<< end >>", `<< define "x" >>a<< end >><< template "x" . >>`,
-		"<< if", "<<- \"a\" -}}", "<< /* c */ >>", "<< with $x := .Host >><< $x.Name >><< break >><< end >>", "<<<<>>>>", `<< index (index .Peers 0).Addresses "prov" >>`,
-	} {
-		f.Add(seed)
-	}
-
-	f.Fuzz(func(t *testing.T, text string) {
-		parsed, err := bootstrap.ParseTemplate(text)
-		if err != nil {
-			if len(err.Error()) > 400 {
-				t.Errorf("too long: %v", err)
-			}
-
-			return
-		}
-
-		got, err := parsed.Render(vars())
-		if err == nil && len(got) > 4<<20 {
-			t.Errorf("%d bytes", len(got))
-		}
-	})
 }

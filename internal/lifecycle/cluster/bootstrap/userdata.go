@@ -9,7 +9,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap/bounded"
 )
+
+// Template is a template of user data, in the language of Go's text/template with << and >>
+// around actions: cloud-init's Jinja has the usual ones.
+type Template struct{ of bounded.Template }
+
+// ParseTemplate reads a template. Its errors name the line and never repeat the text.
+func ParseTemplate(text string) (Template, error) {
+	t, err := bounded.Parse(text)
+
+	return Template{t}, err //nolint:wrapcheck // its own words are a sentence
+}
+
+// Render renders the template for a machine. A key that is not there is an error.
+func (t Template) Render(v Vars) ([]byte, error) {
+	return t.of.Render(v) //nolint:wrapcheck // its own words are a sentence
+}
 
 // UserData is the user data of the machines of a role, as the configuration writes it. Of each
 // pair at most one counts.

@@ -1,7 +1,13 @@
 // Copyright The terraform-provider-metal3 Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package bootstrap
+// Package bounded renders templates that cannot go on for ever nor fill the memory, and whose
+// errors say where and what is wrong in words that hold nothing of the template's text, nor of
+// what was rendered: both may be secret.
+//
+// Templates are those of Go's text/template, with << and >> around actions. A key that is not
+// there is an error.
+package bounded
 
 import (
 	"bytes"
@@ -33,12 +39,11 @@ var (
 	errValue  = fmt.Errorf("a function of the template makes too long a text: at most %d MiB at once, %d MiB in all", maxValue>>20, maxValues>>20)
 )
 
-// Template is a template of user data, in Go's template language with << and >> around actions.
-// It is safe for concurrent use.
+// Template is a template. It is safe for concurrent use.
 type Template struct{ parsed *template.Template }
 
-// ParseTemplate reads a template. Its errors name the line and never repeat the text.
-func ParseTemplate(text string) (Template, error) {
+// Parse reads a template. Its errors name the line and never repeat the text.
+func Parse(text string) (Template, error) {
 	if len(text) > maxTemplate {
 		return Template{}, fmt.Errorf("the template has %d bytes; at most %d are read", len(text), maxTemplate)
 	}
@@ -57,8 +62,8 @@ func ParseTemplate(text string) (Template, error) {
 	return Template{parsed}, nil
 }
 
-// Render renders the template for a machine. A key that is not there is an error.
-func (t Template) Render(v Vars) ([]byte, error) {
+// Render renders the template with a value as its dot.
+func (t Template) Render(v any) ([]byte, error) {
 	if t.parsed == nil {
 		return nil, errors.New("there is no template to render")
 	}

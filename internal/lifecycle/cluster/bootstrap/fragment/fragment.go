@@ -1,7 +1,8 @@
 // Copyright The terraform-provider-metal3 Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package bootstrap
+// Package fragment adds what users write of a document to what the provider writes of it.
+package fragment
 
 import (
 	"encoding/json"
@@ -11,21 +12,22 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
-// object is a document of a user, or ours in the same form.
-type object = map[string]any
+// Object is a document of a user, or ours in the same form.
+type Object = map[string]any
 
 var (
 	yamlLine  = regexp.MustCompile(`line ([0-9]+)`)
 	yamlBreak = regexp.MustCompile(`(?m)^---\s*$`)
 )
 
-// parseFragment reads an object that a user wrote in JSON or YAML. Its errors tell lines only.
-func parseFragment(text string) (object, error) {
+// parse reads an object that a user wrote in JSON or YAML. Its errors tell lines only.
+func parse(text string) (Object, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
@@ -44,7 +46,7 @@ func parseFragment(text string) (object, error) {
 		return nil, fmt.Errorf("neither JSON nor YAML%s, or a key that is there twice", where)
 	}
 
-	var out object
+	var out Object
 	if err := json.Unmarshal(doc, &out); err != nil || out == nil {
 		return nil, errors.New("an object is meant: keys and values")
 	}
@@ -52,44 +54,50 @@ func parseFragment(text string) (object, error) {
 	return out, nil
 }
 
-// merge joins a document of ours with what the user adds to it, but for the keys to drop. What
-// is ours stays: where the user's says otherwise, the error names it.
-func merge(ours any, theirs string, lists bool, drop ...string) (object, error) {
+// Rules say how fragments are added.
+type Rules struct {
+	// Lists says that extra arguments are lists of names and values; they are maps otherwise.
+	Lists bool
+	// Drop are keys of the user's that are left out.
+	Drop []string
+	// Whole are paths of ours to which nothing is added.
+	Whole []string
+}
+
+// Merge joins a document of ours with what the user adds to it, in JSON or YAML. What is ours
+// stays: where the user's says otherwise, the error names it. Errors hold paths and lines alone.
+func Merge(ours any, theirs string, r Rules) (Object, error) {
 	text, err := json.Marshal(ours)
 	if err != nil {
 		return nil, fmt.Errorf("encode our part: %w", err)
 	}
 
-	var out object
+	var out Object
 	if err := json.Unmarshal(text, &out); err != nil {
 		return nil, fmt.Errorf("decode our part: %w", err)
 	}
 
-	fragment, err := parseFragment(theirs)
+	fragment, err := parse(theirs)
 	if err != nil {
 		return nil, err
 	}
 
-	for _, key := range drop {
+	for _, key := range r.Drop {
 		delete(fragment, key)
 	}
 
-	arguments(out, lists)
-	arguments(fragment, lists)
+	arguments(out, r.Lists)
+	arguments(fragment, r.Lists)
 
-	if conflicts := mergeInto(out, fragment, ""); len(conflicts) > 0 {
+	if conflicts := r.into(out, fragment, ""); len(conflicts) > 0 {
 		return nil, fmt.Errorf("these are set by the provider: %s; leave them out", strings.Join(conflicts, ", "))
 	}
 
 	return out, nil
 }
 
-// discoveryPath is where a joining machine learns whom to trust. Nothing is added there:
-// unsafeSkipCAVerification would be enough to make it believe anybody.
-const discoveryPath = "discovery"
-
-// mergeInto adds theirs to ours and returns the paths at which they do not agree.
-func mergeInto(ours, theirs object, path string) []string {
+// into adds theirs to ours and returns the paths at which they do not agree.
+func (r Rules) into(ours, theirs Object, path string) []string {
 	var conflicts []string
 
 	for _, key := range slices.Sorted(maps.Keys(theirs)) {
@@ -100,7 +108,7 @@ func mergeInto(ours, theirs object, path string) []string {
 			continue
 		}
 
-		merged, found := mergeValue(mine, theirs[key], path+key)
+		merged, found := r.value(mine, theirs[key], path+key)
 		ours[key] = merged
 		conflicts = append(conflicts, found...)
 	}
@@ -108,14 +116,14 @@ func mergeInto(ours, theirs object, path string) []string {
 	return conflicts
 }
 
-func mergeValue(mine, other any, path string) (any, []string) {
+func (r Rules) value(mine, other any, path string) (any, []string) {
 	if reflect.DeepEqual(mine, other) {
 		return mine, nil
 	}
 
-	if m, ok := mine.(object); ok && path != discoveryPath {
-		if o, ok := other.(object); ok {
-			return m, mergeInto(m, o, path+".")
+	if m, ok := mine.(Object); ok && !slices.Contains(r.Whole, path) {
+		if o, ok := other.(Object); ok {
+			return m, r.into(m, o, path+".")
 		}
 	}
 
@@ -140,13 +148,13 @@ func mergeLists(mine, other []any, path string) (any, []string) {
 			if !slices.Contains(out, any(o)) {
 				out = append(out, o)
 			}
-		case object:
+		case Object:
 			name, ok := o["name"].(string)
 			if !ok {
 				return mine, []string{path}
 			}
 
-			at := slices.IndexFunc(out, func(e any) bool { e1, ok := e.(object); return ok && e1["name"] == name })
+			at := slices.IndexFunc(out, func(e any) bool { e1, ok := e.(Object); return ok && e1["name"] == name })
 
 			switch {
 			case at < 0:
@@ -165,9 +173,9 @@ func mergeLists(mine, other []any, path string) (any, []string) {
 // arguments brings all extra arguments in a document into the form of the version: a list of
 // names and values in v1beta4, a map before. Users may write either, so that an upgrade does
 // not ask them for another.
-func arguments(o object, lists bool) {
+func arguments(o Object, lists bool) {
 	for key, v := range o {
-		inner, nested := v.(object)
+		inner, nested := v.(Object)
 
 		switch {
 		case key == "extraArgs" || key == "kubeletExtraArgs":
@@ -180,7 +188,7 @@ func arguments(o object, lists bool) {
 
 func argumentsAs(v any, list bool) any {
 	switch v := v.(type) {
-	case object:
+	case Object:
 		if !list {
 			return mapValues(v)
 		}
@@ -188,7 +196,7 @@ func argumentsAs(v any, list bool) any {
 		out := []any{}
 
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, object{"name": name, "value": argumentText(v[name])})
+			out = append(out, Object{"name": name, "value": argumentText(v[name])})
 		}
 
 		return out
@@ -197,14 +205,14 @@ func argumentsAs(v any, list bool) any {
 			return v
 		}
 
-		out := object{}
+		out := Object{}
 
 		for _, e := range v {
-			a, ok := e.(object)
+			a, ok := e.(Object)
 			name, named := a["name"].(string)
 
 			if _, twice := out[name]; !ok || !named || twice {
-				return v // kubeadm would lose one of them; see checkFragments
+				return v // a map would lose one of them
 			}
 
 			out[name] = argumentText(a["value"])
@@ -216,8 +224,8 @@ func argumentsAs(v any, list bool) any {
 	}
 }
 
-func mapValues(o object) object {
-	out := make(object, len(o))
+func mapValues(o Object) Object {
+	out := make(Object, len(o))
 	for name, v := range o {
 		out[name] = argumentText(v)
 	}
@@ -231,12 +239,7 @@ func argumentText(v any) any {
 	case bool:
 		return fmt.Sprint(v)
 	case float64:
-		text, err := compact(v)
-		if err != nil {
-			return v
-		}
-
-		return text
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	default:
 		return v
 	}

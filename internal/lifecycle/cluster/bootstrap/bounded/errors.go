@@ -1,7 +1,7 @@
 // Copyright The terraform-provider-metal3 Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package bootstrap
+package bounded
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"regexp"
 )
 
-const templateName = "user_data_template"
+const templateName = "template"
 
 // position is how text/template begins its errors.
 var position = regexp.MustCompile(`^template: ` + templateName + `:([0-9]+)`)

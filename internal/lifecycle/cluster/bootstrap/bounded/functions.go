@@ -1,7 +1,7 @@
 // Copyright The terraform-provider-metal3 Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package bootstrap
+package bounded
 
 import (
 	"bytes"
