@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
@@ -62,15 +63,14 @@ type moving struct {
 	Ready      types.Bool   `tfsdk:"ready"`
 	State      types.String `tfsdk:"state"`
 	Conditions types.List   `tfsdk:"conditions"`
+	Drift      types.List   `tfsdk:"drift"`
 	Kubeconfig types.String `tfsdk:"kubeconfig"`
 	ClusterCA  types.String `tfsdk:"cluster_ca"`
 }
 
-// controlPlanePool is what the control plane is called where pools are named.
 const (
-	controlPlanePool = "cp"
-	roleControlPlane = "control_plane"
-	roleWorker       = "worker"
+	controlPlanePool = cluster.ControlPlanePool
+	roleControlPlane = "control_plane" // the attribute, and its name in rollout_order
 )
 
 var (

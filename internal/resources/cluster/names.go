@@ -8,20 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
-// defaultNameFormat is how machines are called where nobody says otherwise.
-const defaultNameFormat = "<cluster>-<pool>-<index>"
-
 // machineName is the name of a machine.
 func (m model) machineName(pool string, index int) string {
-	format := defaultNameFormat
-	if value.Known(m.NameFormat) {
-		format = m.NameFormat.ValueString()
-	}
+	w := cluster.Wanted{Name: m.Name.ValueString(), NameFormat: m.NameFormat.ValueString()}
 
-	return strings.NewReplacer("<cluster>", m.Name.ValueString(), "<pool>", pool, "<index>", strconv.Itoa(index)).Replace(format)
+	return w.MachineName(pool, index)
 }
 
 // indexOf is the index of the machine of a pool that has a name.

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
@@ -22,6 +23,7 @@ import (
 var (
 	_ resource.ResourceWithConfigure      = (*clusterResource)(nil)
 	_ resource.ResourceWithIdentity       = (*clusterResource)(nil)
+	_ resource.ResourceWithImportState    = (*clusterResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*clusterResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*clusterResource)(nil)
 )
@@ -32,6 +34,8 @@ type services interface {
 	Hosts(ctx context.Context) (host.Backend, error)
 	// HostDefaults are the values that a host falls back to.
 	HostDefaults() host.Defaults
+	// Nodes returns connections to machines, and what counts where a connection says nothing.
+	Nodes(ctx context.Context) (*remote.Pool, remote.Config, error)
 	// UnknownDefaults names the attributes of the provider block that are not known yet.
 	UnknownDefaults() []string
 }

@@ -123,7 +123,7 @@ func placeAttributes() map[string]schema.Attribute {
 			domainsPreferred, domainsRequired),
 		"ip_pools": schema.MapNestedAttribute{
 			Optional: true, Validators: []validator.Map{mapvalidator.KeysAre(poolName())},
-			MarkdownDescription: "Pools of addresses by name, for data templates. Every machine gets one address of each pool.",
+			MarkdownDescription: "Pools of addresses by name, for data templates. A machine has one address of each pool that its data template names.",
 			NestedObject:        schema.NestedAttributeObject{Attributes: poolAttributes()},
 		},
 	}
@@ -143,7 +143,7 @@ func machineAttributes() map[string]schema.Attribute {
 		},
 		"bootstrap":    bootstrapAttribute(),
 		"workload_api": workloadAttribute(),
-		"machine_name_format": at.Text("How machines are called, with `<cluster>`, `<pool>` (`cp` for the control plane) and `<index>` in it. Default: `<cluster>-<pool>-<index>`. It cannot be changed.",
+		"machine_name_format": at.Text("How machines are called, with `{cluster}`, `{pool}` (`cp` for the control plane) and `{index}` in it. Default: `{cluster}-{pool}-{index}`. It cannot be changed.",
 			nameFormat()),
 	}
 }

@@ -28,6 +28,7 @@ func computedAttributes() map[string]schema.Attribute {
 		"state":      at.Said("`pending`, `provisioning`, `ready`, `degraded` or `deleting`."),
 		"kubeconfig": schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "Kubeconfig of an administrator, where `bootstrap` makes one; valid for a year, renewed by the first apply after half of it."},
 		"cluster_ca": at.Said("Certificate (PEM) of the cluster's CA, where it is known."),
+		"drift":      schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "What is not as configured, and the next apply mends."},
 		"conditions": schema.ListNestedAttribute{
 			Computed: true, MarkdownDescription: "Conditions, named as upstream does.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
@@ -39,7 +40,7 @@ func computedAttributes() map[string]schema.Attribute {
 
 func machineComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": at.Said("Name."), "role": at.Said("`control_plane` or `worker`."), "pool": at.Said("Name of the worker pool; `cp` of the control plane."),
+		"name": at.Said("Name."), "role": at.Said("`control-plane` or `worker`."), "pool": at.Said("Name of the worker pool; `cp` of the control plane."),
 		"index": at.Counted("Index in its pool."), "claim_id": at.Said("Id of the claim on its host."), "claim_kind": at.Said("`allocation` or `instance_uuid`."),
 		"host_id": at.Said("Id of its host."), "host_name": at.Said("Name of its host."), "failure_domain": at.Said("Failure domain of its host."),
 		"provider_id": at.Said("Provider id of its node."), "node_name": at.Said("Name of its node."),

@@ -88,11 +88,11 @@ func remediationAttributes() map[string]schema.Attribute {
 		"retry_limit":          at.Number(1, 0, 100, "How often it is tried again. Default `1`."),
 		"timeout":              at.Duration("10m", "How long a node may take to be ready again. Default `10m`."),
 		"max_unhealthy":        at.TextOr("40%", "The most machines of a pool, as a number or a percentage, that may be ill: with more nothing is done, because then the cause is elsewhere. Default `40%`.", amount()),
-		"strategy":             at.Choice("reboot", "`reboot` (default): power-cycle.", "reboot"),
+		"strategy":             at.Choice("reboot", "`reboot` (default): power-cycle. `rebuild`: write the root disk again. `replace`: take another host.", "reboot", "rebuild", "replace"),
 		"on_failure": at.Choice("replace", "What happens when it did not help: `replace` (default; the host is marked unhealthy and stays off, and the machine gets another one), `fail` (an error) or `none`.",
 			"replace", "fail", "none"),
-		"fence": at.Choice("auto", "How pods of a node that is off are freed: `out_of_service` (the taint, from 1.28 on), `delete_node`, `none`, or `auto` (default): as the workload cluster's version allows.",
-			"auto", "out_of_service", "delete_node", "none"),
+		"fence": at.Choice("auto", "Whether pods of a node that is off are freed before it comes back: `auto` (default; by the out-of-service taint from Kubernetes 1.28 on, else by deleting the Node) or `never`.",
+			"auto", "never"),
 	}
 }
 

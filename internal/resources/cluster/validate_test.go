@@ -244,8 +244,8 @@ func TestCluster_invalid(t *testing.T) {
 		"half of a CA":                  {edge(kubeadm(Map{"pki": Map{"ca_certificate": "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"}})), "go together"},
 		"no PEM":                        {edge(kubeadm(Map{"pki": Map{"ca_private_key": "S3cret"}})), "no PEM"},
 		"an advertised pool of nowhere": {edge(kubeadm(Map{"address_pool": "x"})), "No pool x"},
-		"names that clash":              {edge(Map{"machine_name_format": "<pool>-<index>", "workers": Map{"a": pool(2), "a-0": pool(1)}}), ""},
-		"a format without an index":     {edge(Map{"machine_name_format": "<pool>"}), "no <index>"},
+		"names that clash":              {edge(Map{"machine_name_format": "{pool}-{index}", "workers": Map{"a": pool(2), "a-0": pool(1)}}), ""},
+		"a format without an index":     {edge(Map{"machine_name_format": "{pool}"}), "no {index}"},
 		"a taint of no effect":          {edge(Map{"workload_api": Map{"kubeconfig_path": "/k"}}, workers(Map{"node_taints": []any{Map{"key": "a", "effect": "Never"}}})), "effect"},
 		"a plan that is no duration":    {edge(Map{"timeouts": Map{"create": "2"}}), "Invalid duration"},
 	})

@@ -122,14 +122,14 @@ func endpointHost() validator.String {
 
 // nameFormat checks how machines are to be called.
 func nameFormat() validator.String {
-	return value.Check("Invalid format of names", "a text with <cluster>, <pool> and <index> in it", func(s string) error {
-		for _, part := range []string{"<pool>", "<index>"} {
+	return value.Check("Invalid format of names", "a text with {cluster}, {pool} and {index} in it", func(s string) error {
+		for _, part := range []string{"{pool}", "{index}"} {
 			if !strings.Contains(s, part) {
 				return fmt.Errorf("%q has no %s in it, so that several machines would have one name", s, part)
 			}
 		}
 
-		example := strings.NewReplacer("<cluster>", "c", "<pool>", "p", "<index>", "0").Replace(s)
+		example := strings.NewReplacer("{cluster}", "c", "{pool}", "p", "{index}", "0").Replace(s)
 
 		return isLabel(example, maxLabel)
 	})

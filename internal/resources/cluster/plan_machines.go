@@ -1,0 +1,242 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+)
+
+// planner makes one plan.
+type planner struct {
+	plan, config *model
+	state        model
+	create       bool
+	far          services
+
+	wanted  cluster.Wanted
+	roles   map[string]role // by pool
+	have    map[string]cluster.Machine
+	lineup  cluster.Lineup
+	remade  map[string]bool // machines that stay and are made anew
+	told    bool            // whether addresses can be told: the pools are known
+	pools   map[string]addresses.Compiled
+	touched bool
+}
+
+// do plans.
+func (p *planner) do(ctx context.Context, diags *diag.Diagnostics) {
+	if !p.create {
+		p.plan.Ironic = p.state.Ironic
+		p.plan.immutable(p.state, diags)
+	}
+
+	var ignored diag.Diagnostics
+
+	roles, all := p.plan.roles(ctx, &ignored)
+	p.roles = map[string]role{}
+
+	for _, r := range roles {
+		p.roles[r.pool] = r
+		all = all && value.Known(r.Replicas)
+	}
+
+	all = all && value.Known(p.plan.Name) && value.Known(p.plan.Namespace) && !p.plan.NameFormat.IsUnknown() && !p.plan.DeleteMachines.IsUnknown()
+
+	if diags.HasError() {
+		return
+	}
+
+	if !all {
+		p.plan.open(p.state, p.create)
+		p.plan.Machines = types.MapUnknown(machineType)
+
+		return
+	}
+
+	p.prepare(ctx, diags)
+	p.touched = p.create || p.plan.touches(ctx, p.state) || len(p.lineup.Add)+len(p.lineup.Leave)+len(p.remade) > 0
+
+	if !p.touched {
+		p.plan.moving = p.state.moving
+
+		return
+	}
+
+	p.plan.open(p.state, p.create)
+	p.planMachines(ctx, diags)
+	p.price(ctx, diags)
+}
+
+// prepare decides who stays, comes and goes, as the apply will.
+func (p *planner) prepare(ctx context.Context, diags *diag.Diagnostics) {
+	p.wanted = p.plan.wanted(ctx, p.config, p.far.HostDefaults(), diags)
+	p.have = p.state.machines(ctx, diags)
+	p.remade = map[string]bool{}
+
+	for name, m := range p.have {
+		if r, ok := p.roles[m.Pool]; ok {
+			m.UpToDate = m.HostID == "" || !p.changes(r, m)
+			p.have[name] = m
+		}
+	}
+
+	p.lineup = p.wanted.Lineup(p.have)
+
+	for _, s := range p.lineup.Keep {
+		if m := p.have[s.Name]; !m.UpToDate && p.strategy(s.Pool) != cluster.OnDelete {
+			p.remade[s.Name] = true
+		}
+	}
+
+	var wrong []error
+
+	p.pools, wrong = p.wanted.CompilePools()
+	_, p.told = p.plan.ipPools(ctx, diags)
+	p.told = p.told && len(wrong) == 0
+}
+
+func (p *planner) strategy(pool string) cluster.Strategy {
+	for _, one := range p.wanted.Pools {
+		if one.Name == pool {
+			return one.Rollout.Strategy
+		}
+	}
+
+	return ""
+}
+
+// changes reports whether a machine was made from something else than its role says now, or may
+// have been: something of it is not known yet.
+func (p *planner) changes(r role, m cluster.Machine) bool {
+	if p.open(r) {
+		return true
+	}
+
+	for _, one := range p.wanted.Pools {
+		if one.Name == r.pool {
+			return m.TemplateHash != p.wanted.TemplateHash(one, m.Name)
+		}
+	}
+
+	return false
+}
+
+// open reports whether something that a machine is made from is not known yet.
+func (p *planner) open(r role) bool {
+	cp := r.controlPlane
+
+	for _, v := range []interface{ IsUnknown() bool }{
+		r.BootMode, r.UserData, r.UserDataTemplate, r.UserDataWOVersion, r.DataTemplate, r.NetworkDataJSON,
+		cp.InitUserData, cp.InitUserDataTemplate, cp.JoinUserData, cp.JoinUserDataTemplate,
+	} {
+		if v.IsUnknown() {
+			return true
+		}
+	}
+
+	return value.HasUnknown(r.Image) || value.HasUnknown(r.CustomDeploy) || value.HasUnknown(r.RootHints) || value.HasUnknown(r.MetaData) ||
+		value.HasUnknown(r.DomainDataTemplates) || value.HasUnknown(p.plan.Bootstrap) || value.HasUnknown(r.Overrides)
+}
+
+// planMachines plans machines. In a rollout that makes machines beyond the replicas nobody knows
+// their names yet.
+func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
+	for _, one := range p.wanted.Pools {
+		surge, _ := one.Rollout.Bounds(one.Replicas)
+		if surge == 0 || one.Rollout.Strategy != cluster.Replace {
+			continue
+		}
+
+		for name := range p.remade {
+			if p.have[name].Pool == one.Name {
+				p.plan.Machines = types.MapUnknown(machineType)
+
+				return
+			}
+		}
+	}
+
+	old := members[machineModel](ctx, p.state.Machines, diags)
+	all := map[string]machineModel{}
+	known := map[string]map[string]addresses.Address{}
+
+	for _, s := range p.lineup.Slots() {
+		if was, there := old[s.Name]; there && !p.remade[s.Name] && p.have[s.Name].Healthy {
+			all[s.Name], known[s.Name] = was.moves(), p.have[s.Name].Addresses
+
+			continue
+		}
+
+		m, found := p.addresses(s, diags)
+		all[s.Name], known[s.Name] = newMachine(s, m), found
+	}
+
+	for _, err := range cluster.CheckAddresses(known) {
+		diags.AddAttributeError(pathIPPools, "Machines of "+p.plan.inLabel()+" would share an address", value.Sentence(err))
+	}
+
+	p.plan.Machines = machinesOf(ctx, all, diags)
+}
+
+// addresses are those of a machine, as far as they are known.
+func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map, map[string]addresses.Address) {
+	r := p.roles[s.Pool]
+
+	if !p.told || r.DataTemplate.IsUnknown() || value.HasUnknown(r.DomainDataTemplates) || value.HasUnknown(r.Overrides) || r.IPIndexOffset.IsUnknown() {
+		return types.MapUnknown(addressType), nil
+	}
+
+	have := map[string]string{}
+	for pool, a := range p.have[s.Name].Addresses {
+		have[pool] = a.Address
+	}
+
+	known, err := p.wanted.Foreseen(p.pools, s, have)
+	if err != nil {
+		diags.AddAttributeError(pathIPPools, "No address for machine "+s.Name+" of "+p.plan.inLabel(), value.Sentence(err))
+
+		return types.MapUnknown(addressType), nil
+	}
+
+	var unknown []string
+
+	for _, pool := range p.wanted.PoolsOf(s) {
+		if _, ok := known[pool]; !ok {
+			unknown = append(unknown, pool)
+		}
+	}
+
+	return addressesOf(known, unknown), known
+}
+
+// newMachine is a machine of which only a name, a place and addresses are known.
+func newMachine(s cluster.Slot, addresses types.Map) machineModel {
+	text := types.StringUnknown()
+
+	return machineModel{
+		Name: types.StringValue(s.Name), Role: types.StringValue(string(s.Role)), Pool: types.StringValue(s.Pool), Index: types.Int64Value(int64(s.Index)),
+		ClaimID: types.StringValue(s.ClaimID), Addresses: addresses,
+		ClaimKind: text, HostID: text, HostName: text, FailureDomain: text, ProviderID: text, NodeName: text, ImageURL: text, TemplateHash: text,
+		UpToDate: types.BoolUnknown(), State: text, PowerState: text, NodeReady: types.BoolUnknown(), Healthy: types.BoolUnknown(), LastError: text,
+		ProvisionedAt: text, Remediations: types.Int64Unknown(),
+	}
+}
+
+// moves is a machine that stays as it is, with its addresses, but for what any apply may find
+// changed.
+func (s machineModel) moves() machineModel {
+	text := types.StringUnknown()
+
+	s.UpToDate, s.State, s.PowerState, s.LastError, s.NodeName = types.BoolUnknown(), text, text, text, text
+	s.NodeReady, s.Healthy, s.Remediations = types.BoolUnknown(), types.BoolUnknown(), types.Int64Unknown()
+
+	return s
+}
