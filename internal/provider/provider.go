@@ -31,6 +31,7 @@ import (
 	hostsource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/host"
 	hostssource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/hosts"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/ephemerals/cephkeyring"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/ephemerals/clusterkubeconfig"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/ephemerals/fabrictoken"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/functions"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab"
@@ -162,7 +163,7 @@ func (p *metal3) DataSources(context.Context) []func() datasource.DataSource {
 
 // EphemeralResources lists the ephemeral resources.
 func (p *metal3) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
-	return []func() ephemeral.EphemeralResource{cephkeyring.NewEphemeralResource, fabrictoken.NewEphemeralResource}
+	return []func() ephemeral.EphemeralResource{cephkeyring.NewEphemeralResource, clusterkubeconfig.NewEphemeralResource, fabrictoken.NewEphemeralResource}
 }
 
 // Actions lists the actions.

@@ -62,18 +62,12 @@ func (a Access) GoString() string { return a.String() }
 func Kubeconfig(pki PKI, at Endpoint, o Options) (Access, error) {
 	switch {
 	case at.Host == "":
-		return Access{}, errors.New("a kubeconfig needs the endpoint of the cluster")
+		return Access{}, errNoEndpoint
 	case len(o.Organizations) == 0:
 		return Access{}, errors.New("a kubeconfig needs a group, from which its user has its rights")
 	}
 
-	if o.User == "" {
-		o.User = defaultUser
-	}
-
-	if o.Cluster == "" {
-		o.Cluster = "kubernetes"
-	}
+	o = o.named()
 
 	pair, cert, err := pki.CA.client(o)
 	if err != nil {
@@ -163,6 +157,37 @@ func NeedsRenewal(kubeconfig []byte, now time.Time) bool {
 	return now.After(a.Begins.Add(a.Ends.Sub(a.Begins) / half))
 }
 
+// At is the same access by another way to the same cluster: a kubeconfig that was read on one of
+// its machines may name that machine alone. The options give it names.
+func (a Access) At(e Endpoint, o Options) (Access, error) {
+	if e.Host == "" {
+		return Access{}, errNoEndpoint
+	}
+
+	a.Server = "https://" + e.String()
+
+	var err error
+
+	a.Kubeconfig, err = writeKubeconfig(a, o.named())
+
+	return a, err
+}
+
+var errNoEndpoint = errors.New("a kubeconfig needs the endpoint of the cluster")
+
+// named fills in names.
+func (o Options) named() Options {
+	if o.User == "" {
+		o.User = defaultUser
+	}
+
+	if o.Cluster == "" {
+		o.Cluster = "kubernetes"
+	}
+
+	return o
+}
+
 func writeKubeconfig(a Access, o Options) ([]byte, error) {
 	name := o.User + "@" + o.Cluster
 
@@ -170,7 +195,7 @@ func writeKubeconfig(a Access, o Options) ([]byte, error) {
 		APIVersion: "v1", Kind: "Config", CurrentContext: name,
 		Clusters: []namedCluster{{o.Cluster, kubeCluster{Server: a.Server, CAData: []byte(a.CA)}}},
 		Contexts: []namedContext{{name, kubeContext{o.Cluster, o.User}}},
-		Users:    []namedUser{{o.User, kubeUser{CertificateData: []byte(a.Certificate), KeyData: []byte(a.Key)}}},
+		Users:    []namedUser{{o.User, kubeUser{CertificateData: []byte(a.Certificate), KeyData: []byte(a.Key), Token: a.Token}}},
 	})
 	if err != nil {
 		return nil, errors.New("the kubeconfig has no YAML form")

@@ -59,6 +59,31 @@ func TestKubeconfig(t *testing.T) {
 	contains(t, string(a.Kubeconfig), "current-context: ci@edge")
 }
 
+func TestAccess_at(t *testing.T) {
+	t.Parallel()
+
+	a, err := bootstrap.Kubeconfig(pki(t), bootstrap.Endpoint{Host: "127.0.0.1"}, bootstrap.Options{Organizations: []string{"g"}, TTL: time.Hour, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	a.Token = "tok"
+
+	moved, err := a.At(bootstrap.Endpoint{Host: "192.0.2.10", Port: 443}, bootstrap.Options{Cluster: "edge"})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	read, err := bootstrap.ParseKubeconfig(moved.Kubeconfig)
+	if err != nil || read.Server != "https://192.0.2.10:443" || read.Key != a.Key || read.CA != a.CA || read.Token != "tok" {
+		t.Errorf("got %v, %v", read, err)
+	}
+
+	if _, err := a.At(bootstrap.Endpoint{}, bootstrap.Options{}); err == nil {
+		t.Error("it leads nowhere")
+	}
+}
+
 func TestKubeconfig_endsWithItsAuthority(t *testing.T) {
 	t.Parallel()
 
