@@ -207,6 +207,10 @@ func (p *pilot) deploy(ctx context.Context, over bool) error {
 	seen, err := p.provision(ctx, p.m, over)
 	p.takeAll(ctx, p.m, seen)
 
+	if err != nil && over {
+		return err // its disks are why it was to stay there
+	}
+
 	if err != nil {
 		return p.giveUp(ctx, err)
 	}

@@ -140,8 +140,9 @@ func (f Facts) asTenant(s Seen, w Wanted) Facts {
 	}
 
 	if s.Node.ProvisionState == ironic.Active {
+		// The note says so only afterwards; until then it is this run that knows that it has rebuilt.
 		t, known := s.Tenancy()
-		f.AsWanted = !w.Reprovision.Consent || known && t.Runs() == w.Tenancy.Deploying
+		f.AsWanted = !w.Reprovision.Consent || known && t.Runs() == w.Tenancy.Deploying || f.Tried[Rebuild]+f.Tried[Deploy] > 0
 		f.Difference = "template"
 	}
 
