@@ -25,6 +25,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/actions/gpudrain"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/cephstatus"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/datatemplate"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabriccapacity"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabricdevices"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabricmachines"
@@ -157,7 +158,7 @@ func (p *metal3) ListResources(context.Context) []func() list.ListResource {
 // DataSources lists the data sources.
 func (p *metal3) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
-		cephstatus.NewDataSource, fabriccapacity.NewDataSource, fabricdevices.NewDataSource, fabricmachines.NewDataSource, hostsource.NewDataSource, hostssource.NewDataSource,
+		cephstatus.NewDataSource, datatemplate.NewDataSource, fabriccapacity.NewDataSource, fabricdevices.NewDataSource, fabricmachines.NewDataSource, hostsource.NewDataSource, hostssource.NewDataSource,
 	}
 }
 
