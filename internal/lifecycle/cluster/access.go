@@ -18,7 +18,8 @@ import (
 // Access says how the cluster's own API server is reached. Of several ways the first counts.
 type Access struct {
 	Kubeconfig    []byte
-	Path, Context string // of a kubeconfig on this machine
+	Path          string // of a kubeconfig on this machine
+	Context       string // in a kubeconfig; empty: its current one
 	FromBootstrap bool   // the bootstrap profile's CA signs a certificate for each run
 	Remote        string // path of a kubeconfig on the machines of the control plane; read over SSH
 	CA            string // PEM; instead of the kubeconfig's
@@ -42,19 +43,19 @@ func (w *worker) connect(ctx context.Context) (nodes.Workload, error) {
 	}
 
 	a := w.Access
-	cfg := kube.Config{Kubeconfig: a.Kubeconfig, UserAgent: a.UserAgent, InsecureSkipVerify: a.Insecure, Dial: w.Dial}
+	cfg := kube.Config{Kubeconfig: a.Kubeconfig, Context: a.Context, UserAgent: a.UserAgent, InsecureSkipVerify: a.Insecure, Dial: w.Dial}
 
 	switch {
 	case len(a.Kubeconfig) > 0:
 	case a.Path != "":
-		cfg.Path, cfg.Context = a.Path, a.Context
+		cfg.Path = a.Path
 	case a.FromBootstrap:
 		own, err := w.sign(bootstrap.GroupMasters, bootstrap.CallTTL)
 		if err != nil {
 			return nil, err
 		}
 
-		cfg.Kubeconfig = own.Kubeconfig
+		cfg.Kubeconfig, cfg.Context = own.Kubeconfig, ""
 	case a.Remote != "":
 		text, err := w.fetch(ctx, a.Remote)
 		if err != nil {

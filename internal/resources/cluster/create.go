@@ -65,7 +65,6 @@ func (r *clusterResource) Create(ctx context.Context, req resource.CreateRequest
 	}
 
 	plan.Ironic = types.StringValue(life.Far.Endpoint())
-	plan.admin(ctx, pki, &res.Record, &resp.Diagnostics)
 	keep(ctx, resp.Private, fresh, &resp.Diagnostics)
 
 	unfinished := res.Err != nil || stopped

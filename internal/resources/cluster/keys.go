@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
@@ -126,42 +125,4 @@ func keep(ctx context.Context, to keeper, fresh bootstrap.PKI, diags *diag.Diagn
 	}
 
 	diags.Append(to.SetKey(ctx, keysKey, raw)...)
-}
-
-// admin makes the kubeconfig that the state has, where it has none or an old one.
-func (m model) admin(ctx context.Context, pki bootstrap.PKI, r *cluster.Record, diags *diag.Diagnostics) {
-	k, ok := m.kubeadm(ctx, diags)
-	if !ok || pki.CA.Certificate == "" {
-		return
-	}
-
-	r.ClusterCA = pki.CA.Certificate
-	if r.Kubeconfig != "" && !bootstrap.NeedsRenewal([]byte(r.Kubeconfig), time.Now()) && m.Kubeconfig.ValueString() == r.Kubeconfig {
-		return
-	}
-
-	if pki.CA.Key == "" {
-		return
-	}
-
-	version, err := bootstrap.ParseVersion(k.Version.ValueString())
-	if err == nil {
-		var a bootstrap.Access
-
-		a, err = bootstrap.Kubeconfig(pki, m.endpoint(ctx, diags), bootstrap.Options{
-			Organizations: []string{version.AdminGroup()}, Cluster: m.Name.ValueString(), TTL: bootstrap.AdminTTL, Now: time.Now(),
-		})
-		r.Kubeconfig = string(a.Kubeconfig)
-	}
-
-	if err != nil {
-		diags.AddWarning(m.label()+" has no kubeconfig", value.Sentence(err))
-	}
-}
-
-// endpoint is where the API is reached, as package bootstrap has it.
-func (m model) endpoint(ctx context.Context, diags *diag.Diagnostics) bootstrap.Endpoint {
-	e, _ := value.Object[endpointModel](ctx, m.Endpoint, diags)
-
-	return bootstrap.Endpoint{Host: e.Host.ValueString(), Port: int(e.Port.ValueInt64())}
 }

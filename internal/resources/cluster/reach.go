@@ -9,121 +9,74 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/kube"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
 )
 
 // This file says how machines and the workload cluster are reached.
 
-// systemMasters is whom the provider's own calls are from: for minutes, and never stored.
-const systemMasters = "system:masters"
-
-// workload says how the API of the cluster is reached; nil where nobody says so.
-func (r *clusterResource) workload(ctx context.Context, m model, pki bootstrap.PKI, diags *diag.Diagnostics) func(context.Context) (nodes.Workload, error) {
+// access says how the API of the cluster is reached. A refresh may not have the key of the CA, and
+// uses the kubeconfig of the state then.
+func (m model) access(ctx context.Context, pki bootstrap.PKI, diags *diag.Diagnostics) cluster.Access {
 	w, ok := value.Object[workloadModel](ctx, m.WorkloadAPI, diags)
-	if !ok && m.Bootstrap.IsNull() {
+	out := cluster.Access{
+		Kubeconfig: []byte(w.Kubeconfig.ValueString()), Path: w.KubeconfigPath.ValueString(), Context: w.Context.ValueString(),
+		CA: w.CA.ValueString(), Insecure: w.Insecure.ValueBool(), UserAgent: userAgent,
+	}
+
+	if s, ok := value.Object[sshModel](ctx, w.SSH, diags); ok {
+		out.Remote = s.Path.ValueString()
+	}
+
+	if m.Bootstrap.IsNull() || out.Given() || !ok && !m.WorkloadAPI.IsNull() {
+		return out
+	}
+
+	out.FromBootstrap = true
+
+	if s := m.Kubeconfig.ValueString(); pki.CA.Key == "" {
+		out.FromBootstrap, out.Kubeconfig = false, []byte(s)
+	}
+
+	return out
+}
+
+// userAgent is who the API is asked by.
+const userAgent = "terraform-provider-metal3"
+
+// files reads files of machines of the control plane; nil where nobody says how they are reached.
+func (r *clusterResource) files(ctx context.Context, m model, reach func(cluster.Machine) string, diags *diag.Diagnostics) func(context.Context, cluster.Machine, string) ([]byte, error) {
+	w, _ := value.Object[workloadModel](ctx, m.WorkloadAPI, diags)
+
+	s, ok := value.Object[sshModel](ctx, w.SSH, diags)
+	if !ok {
 		return nil
 	}
 
-	cfg := kube.Config{
-		Path: w.KubeconfigPath.ValueString(), Context: w.Context.ValueString(), InsecureSkipVerify: w.Insecure.ValueBool(), UserAgent: "terraform-provider-metal3",
-	}
-
-	if ca := w.CA.ValueString(); ca != "" {
-		cfg.CAData = []byte(ca)
-	}
-
-	where := m.endpoint(ctx, diags)
-
-	return func(ctx context.Context) (nodes.Workload, error) {
-		switch {
-		case value.Known(w.Kubeconfig):
-			cfg.Kubeconfig = []byte(w.Kubeconfig.ValueString())
-		case cfg.Path != "":
-		case value.Known(w.SSH):
-			raw, err := r.fetch(ctx, w.SSH, where.Host)
-			if err != nil {
-				return nil, err
-			}
-
-			cfg.Kubeconfig = raw
-		default:
-			raw, err := m.own(pki, where)
-			if err != nil {
-				return nil, err
-			}
-
-			cfg.Kubeconfig = raw
-		}
-
-		client, err := kube.New(cfg)
+	return func(ctx context.Context, one cluster.Machine, path string) ([]byte, error) {
+		h, err := r.machine(ctx, s.Model, reach(one))
 		if err != nil {
-			return nil, fmt.Errorf("workload_api: %w", err)
+			return nil, err
 		}
 
-		return client, nil
+		return h.ReadFile(ctx, path) //nolint:wrapcheck // it says all
 	}
-}
-
-// own is a kubeconfig for the provider's own calls. Without the key of the CA, which a refresh may
-// not have, it is the one of the state.
-func (m model) own(pki bootstrap.PKI, where bootstrap.Endpoint) ([]byte, error) {
-	if pki.CA.Key == "" {
-		if s := m.Kubeconfig.ValueString(); s != "" {
-			return []byte(s), nil
-		}
-
-		return nil, errors.New("the key of the cluster's CA is not known here, and the state has no kubeconfig")
-	}
-
-	a, err := bootstrap.Kubeconfig(pki, where, bootstrap.Options{
-		User: "metal3-provider", Organizations: []string{systemMasters}, TTL: bootstrap.CallTTL, Now: time.Now(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig of the bootstrap: %w", err)
-	}
-
-	return a.Kubeconfig, nil
-}
-
-// fetch reads a kubeconfig from a machine.
-func (r *clusterResource) fetch(ctx context.Context, o types.Object, otherwise string) ([]byte, error) {
-	var diags diag.Diagnostics
-
-	s, _ := value.Object[sshModel](ctx, o, &diags)
-
-	h, err := r.machine(ctx, s.Model, otherwise, &diags)
-	if err != nil {
-		return nil, err
-	}
-
-	raw, err := h.ReadFile(ctx, cmp.Or(s.Path.ValueString(), "/etc/kubernetes/admin.conf"))
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig over SSH: %w", err)
-	}
-
-	return raw, nil
 }
 
 // machine connects to a machine; where the connection names no host it is otherwise.
-func (r *clusterResource) machine(ctx context.Context, c connectionvalue.Model, otherwise string, diags *diag.Diagnostics) (remote.Host, error) {
+func (r *clusterResource) machine(ctx context.Context, c connectionvalue.Model, otherwise string) (remote.Host, error) {
 	pool, defaults, err := r.far.Nodes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connection: %w", err)
 	}
 
-	cfg, d := connectionvalue.Config(ctx, c, defaults)
-	diags.Append(d...)
+	cfg, diags := connectionvalue.Config(ctx, c, defaults)
 
 	for _, one := range diags.Errors() {
 		return nil, fmt.Errorf("connection: %s: %s", one.Summary(), one.Detail())
@@ -143,20 +96,13 @@ func (r *clusterResource) machine(ctx context.Context, c connectionvalue.Model, 
 }
 
 // hook runs a command on a machine.
-func (r *clusterResource) hook(ctx context.Context, m model, diags *diag.Diagnostics) func(context.Context, cluster.Machine, cluster.Hook) error {
-	connections := map[string]connectionvalue.Model{}
+func (r *clusterResource) hook(ctx context.Context, m model, reach func(cluster.Machine) string, diags *diag.Diagnostics) func(context.Context, cluster.Machine, cluster.Hook) error {
+	connections := map[string]connectionvalue.Model{} // by pool; one that says nothing is the provider's
 
 	roles, _ := m.roles(ctx, diags)
 	for _, one := range roles {
-		h, ok := value.Object[hooksModel](ctx, one.Hooks, diags)
-		if !ok {
-			continue
-		}
-
-		if c, ok := value.Object[connectionvalue.Model](ctx, h.Connection, diags); ok {
-			connections[one.pool] = c
-		} else {
-			connections[one.pool] = connectionvalue.Model{Bastion: types.ObjectNull(connectionvalue.BastionTypes())}
+		if h, ok := value.Object[hooksModel](ctx, one.Hooks, diags); ok {
+			connections[one.pool], _ = value.Object[connectionvalue.Model](ctx, h.Connection, diags)
 		}
 	}
 
@@ -165,14 +111,7 @@ func (r *clusterResource) hook(ctx context.Context, m model, diags *diag.Diagnos
 	}
 
 	return func(ctx context.Context, one cluster.Machine, hook cluster.Hook) error {
-		var mishap diag.Diagnostics
-
-		c, ok := connections[one.Pool]
-		if !ok {
-			c = connectionvalue.Model{Bastion: types.ObjectNull(connectionvalue.BastionTypes())}
-		}
-
-		h, err := r.machine(ctx, c, addressOf(one), &mishap)
+		h, err := r.machine(ctx, connections[one.Pool], reach(one))
 		if err != nil {
 			return err
 		}
@@ -196,13 +135,4 @@ func lastLine(b []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 
 	return cmp.Or(lines[len(lines)-1], "it said nothing")
-}
-
-// addressOf is the first address of a machine, by the name of the pool.
-func addressOf(m cluster.Machine) string {
-	for _, pool := range sorted(m.Addresses) {
-		return m.Addresses[pool].Address
-	}
-
-	return ""
 }

@@ -63,8 +63,6 @@ func (r *clusterResource) Read(ctx context.Context, req resource.ReadRequest, re
 		return
 	}
 
-	// What a refresh cannot know stays: the kubeconfig is the provider's own.
-	res.Record.Kubeconfig, res.Record.ClusterCA = was.Kubeconfig, was.ClusterCA
 	state.Ironic = types.StringValue(life.Far.Endpoint())
 	state.fill(ctx, res.Record, &resp.Diagnostics)
 

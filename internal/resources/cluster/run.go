@@ -40,7 +40,9 @@ func (r *clusterResource) life(ctx context.Context, m model, config *model, pki 
 		w.Bootstrap.PKI = pki
 	}
 
-	reach, hook := r.workload(ctx, m, pki, diags), r.hook(ctx, m, diags)
+	run := &cluster.Run{Wanted: w, Access: m.access(ctx, pki, diags), Log: progress(m.label())}
+	run.ReadFile = r.files(ctx, m, run.Wanted.Reach, diags)
+	run.Hook = r.hook(ctx, m, run.Wanted.Reach, diags)
 
 	if diags.HasError() {
 		return nil, false
@@ -53,7 +55,9 @@ func (r *clusterResource) life(ctx context.Context, m model, config *model, pki 
 		return nil, false
 	}
 
-	return &cluster.Run{Far: far, Wanted: w, Workload: reach, Hook: hook, Log: progress(m.label())}, true
+	run.Far = far
+
+	return run, true
 }
 
 func (r *clusterResource) hosts(ctx context.Context) (cluster.Far, error) {

@@ -58,7 +58,6 @@ func (r *clusterResource) Update(ctx context.Context, req resource.UpdateRequest
 	}
 
 	plan.Ironic = keepKnown(plan.Ironic, life.Far.Endpoint())
-	plan.admin(ctx, pki, &res.Record, &resp.Diagnostics)
 	keep(ctx, resp.Private, fresh, &resp.Diagnostics)
 
 	if res.Err == nil && !stopped {
