@@ -212,7 +212,7 @@ func (s *Server) evict(t target, body []byte) (int, any, *problem) {
 	}
 
 	b := s.blocks[t.key()]
-	if b != nil && b.times != 0 && runs(pod) && sub(pod, "metadata")["deletionTimestamp"] == nil {
+	if b != nil && b.times != 0 && runs(pod) && sub(pod, "status")["phase"] != "Pending" && sub(pod, "metadata")["deletionTimestamp"] == nil {
 		if b.times > 0 {
 			b.times--
 		}

@@ -148,7 +148,10 @@ func (s *Server) create(r *http.Request, t target, body []byte) (int, any, *prob
 
 	delete(o, "status") // only through its own path
 
-	if t.kind == "nodes" {
+	switch t.kind {
+	case "pods":
+		o["status"] = object{"phase": "Pending"}
+	case "nodes":
 		// what the admission of a real one does
 		addTaint(o, object{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"})
 	}

@@ -1,0 +1,136 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Pair is a certificate and its key.
+type Pair struct {
+	Cert      *x509.Certificate
+	Key       *ecdsa.PrivateKey
+	PEM, PKey []byte
+}
+
+// NewCA makes an authority.
+func NewCA(t testing.TB, name string) *Pair {
+	t.Helper()
+
+	return sign(t, nil, &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, IsCA: true, BasicConstraintsValid: true,
+	})
+}
+
+// Client signs a client certificate.
+func (p *Pair) Client(t testing.TB, name string, groups ...string) *Pair {
+	t.Helper()
+
+	return sign(t, p, &x509.Certificate{
+		Subject:  pkix.Name{CommonName: name, Organization: groups},
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+}
+
+// Server signs a serving certificate.
+func (p *Pair) Server(t testing.TB, hosts ...string) *Pair {
+	t.Helper()
+
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "server"}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+
+	for _, host := range hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
+	}
+
+	return sign(t, p, template)
+}
+
+// TLS is the pair for a TLS connection.
+func (p *Pair) TLS(t testing.TB) tls.Certificate {
+	t.Helper()
+
+	pair, err := tls.X509KeyPair(p.PEM, p.PKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return pair
+}
+
+func (p *Pair) write(t testing.TB, dir, name string) {
+	t.Helper()
+
+	for file, content := range map[string][]byte{name + ".crt": p.PEM, name + ".key": p.PKey} {
+		if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func sign(t testing.TB, by *Pair, template *x509.Certificate) *Pair {
+	t.Helper()
+
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	template.SerialNumber = big.NewInt(time.Now().UnixNano())
+	template.NotBefore, template.NotAfter = time.Now().Add(-5*time.Minute), time.Now().AddDate(1, 0, 0)
+
+	parent, signer := template, key
+	if by != nil {
+		parent, signer = by.Cert, by.Key
+	}
+
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return &Pair{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})}
+}
+
+// kubeconfig writes a kubeconfig with a client certificate.
+func kubeconfig(url string, ca []byte, client *Pair) []byte {
+	code := base64.StdEncoding.EncodeToString
+
+	return fmt.Appendf(nil, `apiVersion: v1
+kind: Config
+clusters: [{name: test, cluster: {server: %q, certificate-authority-data: %s}}]
+users: [{name: admin, user: {client-certificate-data: %s, client-key-data: %s}}]
+contexts: [{name: admin@test, context: {cluster: test, user: admin}}]
+current-context: admin@test
+`, url, code(ca), code(client.PEM), code(client.PKey))
+}

@@ -1,0 +1,155 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// process is a server that ends with its test.
+type process struct {
+	name string
+	cmd  *exec.Cmd
+	log  string
+	over chan struct{}
+}
+
+// run starts a server. It is killed, never asked: an API server drains its watches for many
+// seconds, and nothing of it is kept. A shell between us and it kills it where the test process dies.
+func run(t testing.TB, dir, name string, argv ...string) *process {
+	t.Helper()
+
+	p := &process{name: name, log: filepath.Join(dir, name+".log"), over: make(chan struct{})}
+
+	out, err := os.Create(p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// The pipe is our life line: its end comes when we are gone, however that happened.
+	life, ours, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	const script = `"$@" </dev/null & child=$!; { cat <&3 >/dev/null; kill -9 $child; } 2>/dev/null & exec 3<&-; wait $child`
+
+	p.cmd = exec.Command("/bin/sh", append([]string{"-c", script, "sh"}, argv...)...) //nolint:noctx // Cleanup ends it
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	p.cmd.ExtraFiles = []*os.File{life}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+
+	err = p.cmd.Start()
+	_, _ = life.Close(), out.Close()
+
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.over)
+	}()
+
+	t.Cleanup(func() {
+		_ = ours.Close()
+
+		p.kill()
+
+		if t.Failed() {
+			t.Logf("the end of what %s said:\n%s", name, p.tail())
+		}
+	})
+
+	return p
+}
+
+func (p *process) kill() {
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it and what it started
+	<-p.over
+}
+
+func (p *process) tail() string {
+	said, _ := os.ReadFile(p.log)
+	lines := bytes.Split(bytes.TrimSpace(said), []byte("\n"))
+
+	return string(bytes.Join(lines[max(0, len(lines)-15):], []byte("\n")))
+}
+
+// await polls until something is so; it fails the test where the server ends before, or after the limit.
+func (p *process) await(t testing.TB, limit time.Duration, look func() error) {
+	t.Helper()
+
+	var err error
+
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if err = look(); err == nil {
+			return
+		}
+
+		select {
+		case <-p.over:
+			t.Fatalf("%s ended: %s", p.name, p.tail())
+		default:
+		}
+	}
+
+	t.Fatalf("%s is not there after %s: %v\n%s", p.name, limit, err, p.tail())
+}
+
+// ports returns free ports of an address.
+func ports(t testing.TB, address string, count int) []string {
+	t.Helper()
+
+	found := make([]string, 0, count)
+
+	for range count {
+		l, err := net.Listen("tcp", net.JoinHostPort(address, "0")) //nolint:noctx // of a test
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		// All are held until all are found, so that none is found twice.
+		defer func() { _ = l.Close() }()
+
+		tcp, ok := l.Addr().(*net.TCPAddr)
+		if !ok {
+			t.Fatal("no TCP address")
+		}
+
+		found = append(found, strconv.Itoa(tcp.Port))
+	}
+
+	return found
+}
+
+// command runs a program to its end and fails the test with what it said.
+func command(t testing.TB, argv ...string) string {
+	t.Helper()
+
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", argv, err, said)
+	}
+
+	return string(said)
+}
+
+var errNotYet = errors.New("not yet")
+
+func notYet(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{errNotYet}, args...)...)
+}
