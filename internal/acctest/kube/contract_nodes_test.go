@@ -210,7 +210,8 @@ func applyMakesNone(t *testing.T, r rig) {
 
 	// this is what the uid is for
 	r.want(t, http.StatusCreated, http.MethodPatch, "/api/v1/nodes/nobody?fieldManager=m", applyKind, fmt.Sprintf(body, ""))
-	r.want(t, http.StatusConflict, http.MethodPatch, "/api/v1/nodes/nobody?fieldManager=m", applyKind, fmt.Sprintf(body, `,"uid":"00000000-0000-4000-8000-00000000dead"`))
+	r.want(t, http.StatusUnprocessableEntity, http.MethodPatch, "/api/v1/nodes/nobody?fieldManager=m", applyKind, fmt.Sprintf(body, `,"uid":"00000000-0000-4000-8000-00000000dead"`))
+	r.want(t, http.StatusUnprocessableEntity, http.MethodPatch, "/api/v1/nodes/nobody", mergeKind, `{"metadata":{"uid":"00000000-0000-4000-8000-00000000dead","labels":{"a":"c"}}}`)
 	r.want(t, http.StatusOK, http.MethodDelete, "/api/v1/nodes/nobody", jsonKind, "")
 	r.want(t, http.StatusUnsupportedMediaType, http.MethodPatch, "/api/v1/nodes/nobody", "text/plain", `{}`)
 }

@@ -84,7 +84,7 @@ func (p *process) tail() string {
 	said, _ := os.ReadFile(p.log)
 	lines := bytes.Split(bytes.TrimSpace(said), []byte("\n"))
 
-	return string(bytes.Join(lines[max(0, len(lines)-15):], []byte("\n")))
+	return string(bytes.Join(lines[max(0, len(lines)-8):], []byte("\n")))
 }
 
 // await polls until something is so; it fails the test where the server ends before, or after the limit.

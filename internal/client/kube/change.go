@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // SetProviderID gives a Node its provider ID. A Node that has it already is left as it is; one
@@ -53,7 +55,14 @@ func (c *Client) ApplyLabels(ctx context.Context, name string, labels map[string
 	})
 
 	var refused *RequestError
-	if !errors.As(err, &refused) || refused.Status != http.StatusConflict {
+
+	switch {
+	case !errors.As(err, &refused):
+		return err
+	case slices.ContainsFunc(refused.Causes, func(cause Cause) bool { return cause.Field == "metadata.uid" }):
+		// the Node was registered anew in between
+		return wait.Transient(refused)
+	case refused.Status != http.StatusConflict:
 		return err
 	}
 

@@ -27,10 +27,6 @@ func (s *Server) patch(r *http.Request, t target, body []byte) (int, any, *probl
 		return s.apply(r.URL.Query(), t, old, change)
 	}
 
-	if !there {
-		return 0, nil, s.missing(t)
-	}
-
 	var lists map[string]string
 
 	switch kind {
@@ -43,6 +39,10 @@ func (s *Server) patch(r *http.Request, t target, body []byte) (int, any, *probl
 		}
 	default:
 		return 0, nil, &problem{code: http.StatusUnsupportedMediaType, message: "the body of the request was in an unknown format - accepted media types include: application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml"}
+	}
+
+	if !there {
+		return 0, nil, s.missing(t)
 	}
 
 	next := clone(old)
@@ -173,9 +173,7 @@ func (s *Server) apply(query url.Values, t target, old, wanted object) (int, any
 	case old == nil && meta["uid"] != nil:
 		return 0, nil, &problem{code: http.StatusConflict, kind: t.kind, name: t.name, message: fmt.Sprintf("Operation cannot be fulfilled on %s %q: uid mismatch: the provided object specified uid %v, and no existing object was found", t.kind, t.name, meta["uid"])}
 	case old == nil:
-		meta["name"] = t.name
-		s.put(t.kind, wanted)
-		old = s.objects[t.kind][t.key()]
+		return s.applyNew(t, wanted, by)
 	}
 
 	if held := s.heldByOthers(t, old, meta, by); len(held) > 0 && !force {
@@ -195,6 +193,20 @@ func (s *Server) apply(query url.Values, t target, old, wanted object) (int, any
 	}
 
 	return s.store(t, old, next, "")
+}
+
+// applyNew makes what is applied and not there.
+func (s *Server) applyNew(t target, wanted object, by string) (int, any, *problem) {
+	sub(wanted, "metadata")["name"] = t.name
+
+	if p := s.creatable(t, wanted); p != nil {
+		return 0, nil, p
+	}
+
+	s.put(t.kind, wanted)
+	s.own(t, nil, wanted, "apply:"+by)
+
+	return http.StatusCreated, s.objects[t.kind][t.key()], nil
 }
 
 // heldByOthers finds what others hold with another value.

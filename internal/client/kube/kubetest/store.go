@@ -211,9 +211,12 @@ func (s *Server) store(t target, old, next object, by string) (int, any, *proble
 	}
 
 	if uid, ok := is["uid"]; ok && uid != was["uid"] {
+		text := fmt.Sprintf("Invalid value: %q: field is immutable", uid)
+
 		return 0, nil, &problem{
-			code: http.StatusConflict, kind: t.kind, name: t.name,
-			message: fmt.Sprintf("Operation cannot be fulfilled on %s %q: Precondition failed: UID in precondition: %v, UID in object meta: %v", t.kind, t.name, uid, was["uid"]),
+			code: http.StatusUnprocessableEntity, kind: kinds[t.kind].name, name: t.name,
+			message: fmt.Sprintf("%s %q is invalid: metadata.uid: %s", kinds[t.kind].name, t.name, text),
+			causes:  []cause{{"FieldValueInvalid", text, "metadata.uid"}},
 		}
 	}
 
