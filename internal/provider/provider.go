@@ -152,7 +152,7 @@ func (p *metal3) Resources(context.Context) []func() resource.Resource {
 
 // ListResources lists what can be listed.
 func (p *metal3) ListResources(context.Context) []func() list.ListResource {
-	return []func() list.ListResource{cephclient.NewListResource, cephcluster.NewListResource, cephfilesystem.NewListResource, cephpool.NewListResource, composablegpu.NewListResource}
+	return []func() list.ListResource{cephclient.NewListResource, cephcluster.NewListResource, cephfilesystem.NewListResource, cephpool.NewListResource, cluster.NewListResource, composablegpu.NewListResource}
 }
 
 // DataSources lists the data sources.
