@@ -45,6 +45,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephfilesystem"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cephpool"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cluster"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/clusternodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/composablegpu"
 )
 
@@ -147,7 +148,7 @@ func (p *metal3) Functions(context.Context) []func() function.Function { return 
 
 // Resources lists the resources.
 func (p *metal3) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{baremetalhost.NewResource, cephclient.NewResource, cephcluster.NewResource, cephfilesystem.NewResource, cephpool.NewResource, cluster.NewResource, composablegpu.NewResource}
+	return []func() resource.Resource{baremetalhost.NewResource, cephclient.NewResource, cephcluster.NewResource, cephfilesystem.NewResource, cephpool.NewResource, cluster.NewResource, clusternodes.NewResource, composablegpu.NewResource}
 }
 
 // ListResources lists what can be listed.
