@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device/workload"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -292,10 +293,16 @@ func detachAdvice(a *attempt, err error) string {
 	switch {
 	case errors.Is(err, ErrInUse) && a.run.Wanted.Type == CXLMemory:
 		return "Take the memory out of use on the host, then go on."
+	case errors.Is(err, workload.ErrInUse) && a.run.Wanted.ForceDetach:
+		return "force_detach had the pods ended, and they did not go. End them, or pull the device away under them with skip_drain = \"always\"."
+	case errors.Is(err, workload.ErrInUse):
+		return "Nothing was detached. End the pods, or set force_detach = true: pods with ResourceClaims are ended then, others are not asked about."
 	case errors.Is(err, ErrInUse) && a.run.Wanted.ForceDetach:
 		return "force_detach skips the checks, and the driver refuses all the same. Stop the processes, or pull the device away under them with skip_drain = \"always\"."
 	case errors.Is(err, ErrInUse):
 		return "Stop the processes, or set force_detach = true to skip the check."
+	case errors.Is(err, workload.ErrUnreachable):
+		return "Nothing was detached, for nobody says whether pods use it. Mend the cluster's API, or correct workload; or set skip_drain = \"if_unreachable\" and apply, if the cluster is gone for good."
 	case errors.Is(err, ErrUnreachable):
 		return "Nothing was detached. Bring the host back, or set skip_drain = \"if_unreachable\" and apply, if it is gone for good."
 	case a.ended == Mistaken:
