@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 )
 
@@ -55,12 +56,23 @@ func (w *worker) recall(m *member) {
 		have[pool] = a
 	}
 
-	if out, err := w.Wanted.Foreseen(w.pools, m.Slot, have); err == nil {
-		for pool, a := range out {
-			if have[pool] == a.Address {
-				m.setAddress(pool, a)
-			}
+	out, err := w.Wanted.Foreseen(w.pools, m.Slot, have)
+	if err != nil {
+		out = nil
+	}
+
+	for pool, address := range have {
+		a := out[pool]
+		if a.Address != address {
+			a = m.record.Addresses[pool]
 		}
+
+		// An import knows no pools, so the address is all that is known.
+		if a.Address != address {
+			a = addresses.Address{Address: address}
+		}
+
+		m.setAddress(pool, a)
 	}
 }
 

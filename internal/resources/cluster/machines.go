@@ -103,7 +103,7 @@ func addressesOf(all map[string]addresses.Address, unknown []string) types.Map {
 
 	for pool, a := range all {
 		out[pool] = types.ObjectValueMust(addressType.AttrTypes, map[string]attr.Value{
-			"address": types.StringValue(a.Address), "prefix": types.Int64Value(int64(a.Prefix)), "gateway": value.String(a.Gateway), "dns": value.StringListOrEmpty(a.DNS),
+			"address": types.StringValue(a.Address), "prefix": value.Int64(int64(a.Prefix)), "gateway": value.String(a.Gateway), "dns": value.StringListOrEmpty(a.DNS),
 		})
 	}
 

@@ -170,7 +170,8 @@ func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
 
 	for _, s := range p.lineup.Slots() {
 		if was, there := old[s.Name]; there && !p.remade[s.Name] && p.have[s.Name].Healthy {
-			all[s.Name], known[s.Name] = was.moves(), p.have[s.Name].Addresses
+			found := p.kept(s)
+			all[s.Name], known[s.Name] = was.moves(found), found
 
 			continue
 		}
@@ -217,6 +218,29 @@ func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map,
 	return addressesOf(known, unknown), known
 }
 
+// kept are the addresses of a machine that stays: those that it has, whatever its pools have now.
+func (p *planner) kept(s cluster.Slot) map[string]addresses.Address {
+	out, have := map[string]addresses.Address{}, map[string]string{}
+
+	for pool, a := range p.have[s.Name].Addresses {
+		out[pool], have[pool] = a, a.Address
+	}
+
+	// An import knows the addresses alone; their pools know the rest.
+	now, err := p.wanted.Foreseen(p.pools, s, have)
+	if err != nil || !p.told {
+		return out
+	}
+
+	for pool, a := range now {
+		if have[pool] == a.Address && out[pool].Prefix == 0 {
+			out[pool] = a
+		}
+	}
+
+	return out
+}
+
 // newMachine is a machine of which only a name, a place and addresses are known.
 func newMachine(s cluster.Slot, addresses types.Map) machineModel {
 	text := types.StringUnknown()
@@ -232,9 +256,10 @@ func newMachine(s cluster.Slot, addresses types.Map) machineModel {
 
 // moves is a machine that stays as it is, with its addresses, but for what any apply may find
 // changed.
-func (s machineModel) moves() machineModel {
+func (s machineModel) moves(kept map[string]addresses.Address) machineModel {
 	text := types.StringUnknown()
 
+	s.Addresses = addressesOf(kept, nil)
 	s.UpToDate, s.State, s.PowerState, s.LastError, s.NodeName = types.BoolUnknown(), text, text, text, text
 	s.NodeReady, s.Healthy, s.Remediations = types.BoolUnknown(), types.BoolUnknown(), types.Int64Unknown()
 
