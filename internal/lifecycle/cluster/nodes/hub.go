@@ -13,9 +13,13 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
-// tick is the least time between the beginnings of two lists of Nodes: the rhythm of all who
-// wait for Nodes.
-const tick = 5 * time.Second
+const (
+	// tick is the rhythm of all who wait for Nodes.
+	tick = 5 * time.Second
+
+	// breath is the least time between the beginnings of two lists of Nodes.
+	breath = 500 * time.Millisecond
+)
 
 // Hub is a [Workload] whose lists of Nodes are shared by all who wait: two hundred machines
 // cost one list a tick. It never overlaps lists, and rests when nobody waits.
@@ -23,9 +27,10 @@ type Hub struct {
 	Workload
 
 	mu      sync.Mutex
-	waiting map[chan view]struct{}
+	waiting map[chan view]time.Time // when each wants its look at the latest
 	running bool
 	rouse   context.CancelFunc // ends the sleep of the loop
+	next    time.Time          // when the loop wakes; meaningful while rouse is set
 	free    time.Time          // no list before then
 }
 
@@ -41,13 +46,13 @@ func NewHub(api Workload) *Hub {
 		return h
 	}
 
-	return &Hub{Workload: api, waiting: map[chan view]struct{}{}}
+	return &Hub{Workload: api, waiting: map[chan view]time.Time{}}
 }
 
-// Nodes returns a list that is begun after this call: at once where none was begun within
-// the last tick. It is shared, and must not be changed.
+// Nodes returns a list that is begun after this call: at once, but for a breath after the
+// last one. It is shared, and must not be changed.
 func (h *Hub) Nodes(ctx context.Context) ([]kube.Node, error) {
-	x, err := h.look(ctx)
+	x, err := h.look(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -55,14 +60,15 @@ func (h *Hub) Nodes(ctx context.Context) ([]kube.Node, error) {
 	return x.nodes, nil
 }
 
-// look is [Hub.Nodes], looked through once for all.
-func (h *Hub) look(ctx context.Context) (*Index, error) {
+// look is [Hub.Nodes], looked through once for all, after d at the latest. It comes earlier
+// where somebody else's look is due earlier.
+func (h *Hub) look(ctx context.Context, d time.Duration) (*Index, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("list the Nodes: %w", context.Cause(ctx))
 	}
 
 	got := make(chan view, 1)
-	h.enter(ctx, got)
+	h.enter(ctx, got, time.Now().Add(d))
 
 	select {
 	case v := <-got:
@@ -74,16 +80,19 @@ func (h *Hub) look(ctx context.Context) (*Index, error) {
 	}
 }
 
-func (h *Hub) enter(ctx context.Context, got chan view) {
+func (h *Hub) enter(ctx context.Context, got chan view, due time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	h.waiting[got] = struct{}{}
+	h.waiting[got] = due
 
-	if !h.running {
+	switch {
+	case !h.running:
 		h.running = true
 
 		go h.run(context.WithoutCancel(ctx))
+	case h.rouse != nil && due.Before(h.next):
+		h.rouse()
 	}
 }
 
@@ -106,7 +115,7 @@ func (h *Hub) run(ctx context.Context) {
 			return
 		}
 
-		_ = wait.Sleep(pause, d) // it only ends early where nobody waits any more
+		_ = wait.Sleep(pause, d) // a newcomer may be due earlier: plan again
 
 		present := h.take()
 		if len(present) == 0 {
@@ -138,26 +147,43 @@ func (h *Hub) plan(ctx context.Context) (context.Context, time.Duration, bool) {
 	}
 
 	pause, rouse := context.WithCancel(ctx)
-	h.rouse = rouse
+	h.next, h.rouse = h.dueAt(), rouse
 
-	return pause, time.Until(h.free), true
+	return pause, time.Until(h.next), true
 }
 
-// take ends the sleep and hands over all who wait.
-func (h *Hub) take() map[chan view]struct{} {
+// dueAt is when the earliest look is due. Lists are spaced.
+func (h *Hub) dueAt() time.Time {
+	var first time.Time
+
+	for _, due := range h.waiting {
+		if first.IsZero() || due.Before(first) {
+			first = due
+		}
+	}
+
+	if first.Before(h.free) {
+		return h.free
+	}
+
+	return first
+}
+
+// take ends the sleep and, where a look is due, hands over all who wait.
+func (h *Hub) take() map[chan view]time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
 	h.rouse()
 	h.rouse = nil
 
-	if len(h.waiting) == 0 {
+	if len(h.waiting) == 0 || time.Now().Before(h.dueAt()) {
 		return nil
 	}
 
 	present := h.waiting
-	h.waiting = map[chan view]struct{}{}
-	h.free = time.Now().Add(tick)
+	h.waiting = map[chan view]time.Time{}
+	h.free = time.Now().Add(breath)
 
 	return present
 }

@@ -82,12 +82,15 @@ type joining struct {
 	hub      *Hub
 	want     Want
 	existing func(string) bool
+	within   time.Duration // the first look is immediate
 	joined   Joined
 }
 
 // look is the probe of the wait.
 func (j *joining) look(ctx context.Context) (wait.Verdict, string, error) {
-	x, err := j.hub.look(ctx)
+	x, err := j.hub.look(ctx, j.within)
+	j.within = tick
+
 	if err != nil {
 		return wait.Again, "", err
 	}
