@@ -76,6 +76,7 @@ type Result struct {
 	Err      error
 	Stands   string // what a failed verb left
 	Warnings []Warning
+	Remedy   *Remedy // of a remediation by a person's word, once it has begun
 }
 
 // Warning is something for the user to know.

@@ -153,8 +153,8 @@ func (w *worker) drift() []string {
 			out = append(out, w.nodeDrift(m, s)...)
 		}
 
-		if m.note.Remediation != nil && m.note.Remediation.Phase != "" {
-			add("%s: its remediation was cut short (%s)", name, m.note.Remediation.Phase)
+		if m.underRepair() {
+			add("%s", m.unhealed())
 		}
 	}
 
@@ -180,4 +180,16 @@ func (w *worker) nodeDrift(m *member, s nodes.State) []string {
 	}
 
 	return out
+}
+
+// unhealed says how far a remediation has come.
+func (m *member) unhealed() string {
+	switch phase := m.note.Remediation.Phase; phase {
+	case phaseRebuild:
+		return m.Name + " is to be rebuilt, as a remediation asked for"
+	case phaseReplace:
+		return m.Name + " is to be replaced, as a remediation asked for"
+	default:
+		return m.Name + ": its remediation was cut short (" + phase + ")"
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
@@ -46,6 +45,8 @@ const (
 	twice = 30 * time.Second
 	// powerLimit is how long a machine may take to change its power state.
 	powerLimit = 5 * time.Minute
+	// defaultFenceLimit is how long fencing may take where nothing else is said.
+	defaultFenceLimit = 5 * time.Minute
 	// defaultRemedyTimeout is how long a machine may take from its boot to a healthy Node.
 	defaultRemedyTimeout = 10 * time.Minute
 )
@@ -56,9 +57,17 @@ func (w *worker) repair(ctx context.Context) error {
 	var errs []error
 
 	for _, m := range w.wantedMembers() {
-		if r := m.note.Remediation; r != nil && r.Phase != "" && m.sight() == SeenActive {
-			errs = append(errs, w.remediate(ctx, m, w.Wanted.Remediation))
+		if !m.underRepair() || m.sight() != SeenActive {
+			continue
 		}
+
+		if n := m.seen.Node; n.Maintenance {
+			w.warn("Machine "+m.Name+" is left alone", fmt.Sprintf("Its remediation was cut short (%s), and its host is in maintenance now: %s.", m.note.Remediation.Phase, orElse(n.MaintenanceReason, "no reason is given")))
+
+			continue
+		}
+
+		errs = append(errs, w.remediate(ctx, m, w.Wanted.Remediation))
 	}
 
 	if !w.Wanted.Remediation.Enabled || ctx.Err() != nil {
@@ -83,98 +92,9 @@ func (w *worker) repair(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// confirmed are the machines that two looks, half a minute apart, show ill.
-func (w *worker) confirmed(ctx context.Context) ([]*member, error) {
-	first := w.illNow(ctx)
-	if len(first) == 0 {
-		return nil, nil
-	}
-
-	w.log(ctx, fmt.Sprintf("%d machines look ill; looking again in %s", len(first), twice))
-
-	if err := wait.Sleep(ctx, twice); err != nil {
-		return nil, err
-	}
-
-	for _, m := range first {
-		if err := w.lookAt(ctx, m); err != nil {
-			return nil, err
-		}
-	}
-
-	again := w.illNow(ctx)
-
-	return slices.DeleteFunc(first, func(m *member) bool { return !slices.Contains(again, m) }), nil
-}
-
-// illNow are the machines that are ill by their Nodes now. What Ironic alone reports (maintenance, a
-// fault) is somebody's work or heals by itself, and is told, not touched.
-func (w *worker) illNow(ctx context.Context) []*member {
-	w.askNodes(ctx)
-
-	var out []*member
-
-	for _, m := range w.wantedMembers() {
-		if _, asked := w.states[m.Name]; asked && m.sight() == SeenActive && !m.seen.Node.Maintenance && m.seen.Node.Fault == "" && w.illness(m, timeNow()) != "" {
-			out = append(out, m)
-		}
-	}
-
-	return out
-}
-
-// permitted says why a machine may not be touched although it is ill.
-func (w *worker) permitted(m *member, ill []*member) error {
-	if m.Role == ControlPlane {
-		p := nodes.ControlPlanePool{Replicas: m.pool.Replicas}
-
-		for _, o := range w.controlPlane() {
-			switch {
-			case o == m:
-			case o.sight() != SeenActive:
-				p.Provisioning = append(p.Provisioning, o.Name)
-			case slices.Contains(ill, o):
-				p.Remediating = append(p.Remediating, o.Name)
-			}
-		}
-
-		return p.Allowed(m.Name)
-	}
-
-	sick := 0
-
-	for _, o := range ill {
-		if o.Pool == m.Pool {
-			sick++
-		}
-	}
-
-	return w.Wanted.Remediation.MaxUnhealthy.Allowed(m.Pool, m.pool.Replicas, sick)
-}
-
-// Remediate heals one machine by a person's word, whatever its health.
-func (r *Run) Remediate(ctx context.Context, name string, how Remediation) Result {
-	w := r.worker(Record{})
-	w.pools, _ = w.Wanted.CompilePools()
-
-	w.Far.Forget()
-
-	err := w.look(ctx)
-	if err == nil {
-		err = w.foreignOwner()
-	}
-
-	if err == nil {
-		if m := w.members[name]; m == nil || m.sight() != SeenActive {
-			err = fmt.Errorf("cluster %s/%s has no machine %q that runs; it has: %s", w.Wanted.Namespace, w.Wanted.Name, name, joined(sortedKeys(w.members)))
-		} else {
-			w.askNodes(ctx)
-
-			err = w.remediate(ctx, m, how)
-		}
-	}
-
-	return w.result(ctx, err)
+// underRepair reports whether a remediation was begun and has not ended.
+func (m *member) underRepair() bool {
+	return m.note.Remediation != nil && m.note.Remediation.Phase != ""
 }
 
 // remediate brings one machine through its attempts, from where an earlier run left it.
@@ -183,6 +103,8 @@ func (w *worker) remediate(ctx context.Context, m *member, how Remediation) erro
 	if m.note.Remediation != nil {
 		r = *m.note.Remediation
 	}
+
+	m.remedy = &Remedy{Machine: m.Name, Resumed: r.Phase}
 
 	if r.Phase == "" {
 		r = host.Remediation{Phase: firstPhase(how.Strategy), Count: r.Count + 1, Started: now(), Node: m.record.Node}
@@ -193,6 +115,12 @@ func (w *worker) remediate(ctx context.Context, m *member, how Remediation) erro
 	err := w.scribble(ctx, m)
 	if err == nil {
 		err = w.treat(ctx, m, how)
+	}
+
+	m.remedy.Count, m.remedy.Node = r.Count, orElse(m.record.Node, r.Node)
+
+	if m.underRepair() {
+		m.remedy.Phase = m.note.Remediation.Phase
 	}
 
 	if err != nil {
@@ -225,6 +153,7 @@ func (w *worker) treat(ctx context.Context, m *member, how Remediation) error {
 	}
 
 	for {
+		m.remedy.Attempts = m.note.Remediation.Attempt + 1
 		sick := w.reboot(ctx, m, how)
 
 		r := m.note.Remediation
@@ -251,22 +180,41 @@ var errStillIll = errors.New("it is still not healthy")
 
 // afterwards follows the last attempt.
 func (w *worker) afterwards(ctx context.Context, m *member, how Remediation, cause error) error {
+	cause = fmt.Errorf("%s did not help: %w", times(m.remedy.Attempts), cause)
+
 	switch how.OnFailure {
 	case AfterReplace:
-		m.note.Remediation.Phase = phaseReplace
-
-		if err := w.scribble(ctx, m); err != nil {
-			return err
+		if err := w.mayLose(m); err != nil {
+			return errors.Join(w.recovered(ctx, m), cause, err)
 		}
 
-		return w.exchange(ctx, m)
+		if err := w.phase(ctx, m, phaseReplace); err != nil {
+			return errors.Join(cause, err)
+		}
+
+		if err := w.exchange(ctx, m); err != nil {
+			return errors.Join(cause, err)
+		}
+
+		return nil
 	case AfterNone:
 		w.warn("Machine "+m.Name+" could not be healed", cause.Error())
 
+		m.remedy.Outcome = OutcomeGivenUp
+
 		return w.recovered(ctx, m)
 	default:
-		return fmt.Errorf("%d attempts did not help: %w", m.note.Remediation.Attempt, cause)
+		// It has ended, so that the next one begins at its beginning.
+		return errors.Join(cause, w.recovered(ctx, m))
 	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "1 attempt"
+	}
+
+	return fmt.Sprintf("%d attempts", n)
 }
 
 // reboot is one attempt: off, fenced, on, and healthy in time.
@@ -288,16 +236,11 @@ func (w *worker) reboot(ctx context.Context, m *member, how Remediation) error {
 
 	if r.Phase == phaseFence {
 		if w.fences(how, node) {
-			api, err := w.workload(ctx)
-			if err != nil {
-				return err
-			}
+			backup = w.fence(ctx, m, node)
+		}
 
-			w.log(ctx, "fencing machine "+m.Name)
-
-			if backup, err = nodes.Fence(ctx, api, node, w.Wanted.Timeouts.Drain); err != nil {
-				return fmt.Errorf("fencing its Node: %w", err)
-			}
+		if ctx.Err() != nil {
+			return fmt.Errorf("fencing Node %s: %w", node, context.Cause(ctx))
 		}
 
 		if err := w.phase(ctx, m, phaseOn); err != nil {
@@ -314,10 +257,6 @@ func (w *worker) reboot(ctx context.Context, m *member, how Remediation) error {
 	}
 
 	return w.healthyAgain(ctx, m, how, node, backup)
-}
-
-func (w *worker) fences(how Remediation, node string) bool {
-	return how.Fence != FenceNever && how.Strategy != RemedyPowerCycle && node != "" && w.reachable()
 }
 
 // phase notes how far a remediation is, before the next thing is done.
@@ -346,6 +285,11 @@ func (w *worker) switchTo(ctx context.Context, m *member, to ironic.Power) error
 
 	w.log(ctx, fmt.Sprintf("machine %s%s: %s", m.Name, m.on(), to))
 
+	return w.power(ctx, m, to)
+}
+
+// power asks for a power state of a machine's host and waits for it.
+func (w *worker) power(ctx context.Context, m *member, to ironic.Power) error {
 	bounded, cancel := context.WithTimeout(ctx, powerLimit)
 	defer cancel()
 
@@ -384,108 +328,9 @@ func retriable(err error) error {
 	return err
 }
 
-// healthyAgain waits until the Node of a machine is Ready and takes the fence away.
-func (w *worker) healthyAgain(ctx context.Context, m *member, how Remediation, node string, backup nodes.Backup) error {
-	if !w.reachable() || node == "" && !w.joins() {
-		return w.recovered(ctx, m)
-	}
-
-	api, err := w.workload(ctx)
-	if err != nil {
-		return err
-	}
-
-	if node != "" && w.fences(how, node) {
-		if err := nodes.Unfence(ctx, api, node, backup); err != nil {
-			return fmt.Errorf("taking the fence away: %w", err)
-		}
-	}
-
-	limit := how.Timeout
-	if limit <= 0 {
-		limit = defaultRemedyTimeout
-	}
-
-	want := w.want(m)
-	want.Ready = true
-
-	j, err := nodes.Join(ctx, api, want, w.exists, limit)
-	if err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-
-		return fmt.Errorf("%w: %w", errStillIll, err)
-	}
-
-	m.record.Node, m.record.NodeReady, m.joined = j.Node, &j.Ready, true
-
-	return w.recovered(ctx, m)
-}
-
 // recovered ends a remediation.
 func (w *worker) recovered(ctx context.Context, m *member) error {
 	m.note.Remediation = &host.Remediation{Count: m.note.Remediation.Count}
-
-	return w.scribble(ctx, m)
-}
-
-// distrusted stands for what is on a machine that is to be deployed anew whatever its template.
-const distrusted = "distrusted"
-
-// again deploys a machine anew on its host.
-func (w *worker) again(ctx context.Context, m *member, goal Goal) error {
-	if m.pool.Name == "" {
-		return errors.New("its note says so now, and the next apply of its cluster does it")
-	}
-
-	m.note.Deployed = distrusted
-
-	if err := w.scribble(ctx, m); err != nil {
-		return err
-	}
-
-	m.want = w.Wanted.TemplateHash(m.pool, m.Name)
-	m.data, m.joined = nil, false
-
-	if err := w.bring(ctx, m, goal); err != nil {
-		return err
-	}
-
-	return w.recovered(ctx, m)
-}
-
-// exchange gives a machine another host. The one that it leaves is marked, switched off, and not
-// chosen again before somebody has looked at it.
-func (w *worker) exchange(ctx context.Context, m *member) error {
-	if m.pool.Name == "" {
-		return errors.New("its note says so now, and the next apply of its cluster does it")
-	}
-
-	id, count := m.seen.Node.UUID, m.note.Remediation.Count
-
-	if err := w.mark(ctx, id, "remediation of "+w.Wanted.Namespace+"/"+w.Wanted.Name+"/"+m.Name+" failed at "+now()); err != nil {
-		return err
-	}
-
-	// A machine that does not answer cannot be drained: it is switched off instead.
-	if err := w.switchTo(ctx, m, ironic.PowerOff); err != nil {
-		return err
-	}
-
-	p := &pilot{worker: w, m: m, goal: GoalGone, drained: true}
-	if err := w.fly(ctx, p); err != nil {
-		return err
-	}
-
-	m.avoid = append(m.avoid, id)
-	m.data, m.joined = nil, false
-
-	if err := w.bring(ctx, m, GoalRun); err != nil {
-		return err
-	}
-
-	m.note.Remediation = &host.Remediation{Count: count}
 
 	return w.scribble(ctx, m)
 }

@@ -84,6 +84,7 @@ type member struct {
 	err      error
 	joined   bool
 	gone     bool // nothing of it is left, and nobody wants it
+	remedy   *Remedy
 }
 
 func (r *Run) worker(was Record) *worker {
