@@ -10,8 +10,12 @@ import "github.com/hashicorp/terraform-plugin-framework/function"
 // All returns the constructors of every function that the provider serves.
 func All() []func() function.Function {
 	return []func() function.Function{
+		NewIPAt,
 		NewImageChecksumType,
 		NewMatchLabels,
 		NewParseBMCAddress,
+		NewProviderID,
+		NewRenderMetaData,
+		NewRenderNetworkData,
 	}
 }
