@@ -78,7 +78,9 @@ func TestAll(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"parse_bmc_address", "image_checksum_type", "match_labels"} {
+	for _, name := range []string{
+		"image_checksum_type", "ip_at", "match_labels", "parse_bmc_address", "provider_id", "render_meta_data", "render_network_data",
+	} {
 		if !names[name] {
 			t.Errorf("%s is not served", name)
 		}

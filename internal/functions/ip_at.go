@@ -80,7 +80,7 @@ func (ipAt) Run(ctx context.Context, req function.RunRequest, resp *function.Run
 
 	a, err := pool.AtIndex(0, int(index))
 	if err != nil {
-		resp.Error = function.NewArgumentFuncError(1, value.Sentence(err))
+		resp.Error = function.NewArgumentFuncError(1, err.Error())
 
 		return
 	}

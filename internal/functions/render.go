@@ -110,7 +110,7 @@ func (r render) Run(ctx context.Context, req function.RunRequest, resp *function
 
 	rendered, err := r.of(t, vars)
 	if err != nil {
-		resp.Error = function.NewArgumentFuncError(1, value.Sentence(err))
+		resp.Error = function.NewArgumentFuncError(1, err.Error())
 
 		return
 	}
@@ -128,7 +128,7 @@ func argument[T any](position int64, v types.Dynamic, read func([]byte) (T, erro
 	}
 
 	if err != nil {
-		return out, function.NewArgumentFuncError(position, value.Sentence(err))
+		return out, function.NewArgumentFuncError(position, err.Error())
 	}
 
 	return out, nil

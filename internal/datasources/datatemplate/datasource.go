@@ -54,7 +54,7 @@ func (d *templateDataSource) ValidateConfig(ctx context.Context, req datasource.
 
 	for name, part := range m.parts() {
 		if _, err := template(map[string]attr.Value{name: part}, &resp.Diagnostics); err != nil && !errors.Is(err, value.ErrUnknown) {
-			resp.Diagnostics.AddAttributeError(path.Root(name), summary, value.Sentence(err))
+			resp.Diagnostics.AddAttributeError(path.Root(name), summary, err.Error())
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (d *templateDataSource) Read(ctx context.Context, req datasource.ReadReques
 
 	t, err := template(m.parts(), &resp.Diagnostics)
 	if err != nil {
-		resp.Diagnostics.AddError(summary, value.Sentence(err))
+		resp.Diagnostics.AddError(summary, err.Error())
 	}
 
 	if resp.Diagnostics.HasError() {
@@ -131,7 +131,7 @@ func template(parts map[string]attr.Value, diags *diag.Diagnostics) (datatemplat
 		}
 
 		for _, err := range part.Validate() {
-			diags.AddAttributeError(path.Root(name), summary, value.Sentence(err))
+			diags.AddAttributeError(path.Root(name), summary, err.Error())
 		}
 	}
 
