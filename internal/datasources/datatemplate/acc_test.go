@@ -62,7 +62,8 @@ func TestAccDataTemplate(t *testing.T) {
 	acctest.Acc(t, acctest.Plain(), resource.TestStep{
 		Config:      `data "metal3_data_template" "bad" { network_data = { networks = { ipv4 = [{ id = "n", link = "eth0", from_pool = "p" }] } } }`,
 		PlanOnly:    true,
-		ExpectError: regexp.MustCompile(`link "eth0" is none of the links`),, resource.TestStep{
+		ExpectError: regexp.MustCompile(`link "eth0" is none of the links`),
+	}, resource.TestStep{
 		Config: template,
 		ConfigStateChecks: []statecheck.StateCheck{
 			output("json", `{"meta_data":{"ip_addresses_from_pool":[{"key":"node_ip","name":"prov"}]},"network_data":{"links":{"ethernets":[{"id":"eth0","type":"phy","name":"eth0","mtu":1500,`+
