@@ -94,7 +94,7 @@ func ConvertOn(t *testing.T, networkData []byte, nics map[string]string) (string
 	return string(plan), nil
 }
 
-// cards returns the network cards that network data speak of: with the name that they give, else nic0, nic1 …
+// cards returns the network cards that network data speak of: with the name that they give, else nic0, nic1 and so on.
 func cards(t *testing.T, networkData []byte) map[string]string {
 	t.Helper()
 

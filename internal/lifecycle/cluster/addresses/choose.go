@@ -46,7 +46,7 @@ func (c Compiled) AtIndex(offset, index int) (Address, error) {
 		return Address{}, fmt.Errorf("%s: the offset %d or the index %d is less than 0", label(c.name, ""), offset, index)
 	}
 
-	hi, product := bits.Mul64(uint64(index), uint64(c.Step()))
+	hi, product := bits.Mul64(uint64(index), uint64(c.Step())) //nolint:gosec // neither is below 0
 	sum, carry := bits.Add64(product, uint64(offset), 0)
 
 	if element := (number{hi + carry, sum}); hi == 0 && element.less(c.total) {

@@ -33,35 +33,35 @@ func workedVars() datatemplate.Vars {
 	}
 }
 
-func file(t testing.TB, name string) []byte {
-	t.Helper()
+func file(tb testing.TB, name string) []byte {
+	tb.Helper()
 
 	content, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return content
 }
 
-func parse(t testing.TB, document []byte) datatemplate.Template {
-	t.Helper()
+func parse(tb testing.TB, document []byte) datatemplate.Template {
+	tb.Helper()
 
 	parsed, err := datatemplate.Parse(document)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return parsed
 }
 
 // valid is a template that must be right.
-func valid(t testing.TB, document string) datatemplate.Template {
-	t.Helper()
+func valid(tb testing.TB, document string) datatemplate.Template {
+	tb.Helper()
 
-	parsed := parse(t, []byte(document))
+	parsed := parse(tb, []byte(document))
 	if err := errors.Join(parsed.Validate()...); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return parsed
@@ -261,8 +261,12 @@ func TestInterfaces(t *testing.T) {
 	t.Parallel()
 
 	got := datatemplate.Interfaces([]datatemplate.NIC{
-		{Name: "a", MAC: "02:00:00:00:00:01"}, {Name: "a", MAC: "02:00:00:00:00:0A"}, {Name: "b", MAC: "02:00:00:00:00:0B"},
-		{Name: "b", MAC: "02:00:00:00:00:0b"}, {Name: "", MAC: "x"}, {Name: "c"},
+		{Name: "a", MAC: "02:00:00:00:00:01"},
+		{Name: "a", MAC: "02:00:00:00:00:0A"},
+		{Name: "b", MAC: "02:00:00:00:00:0B"},
+		{Name: "b", MAC: "02:00:00:00:00:0b"},
+		{Name: "", MAC: "x"},
+		{Name: "c"},
 	})
 	want := map[string]string{"a": "02:00:00:00:00:01,02:00:00:00:00:0A", "b": "02:00:00:00:00:0B"}
 
