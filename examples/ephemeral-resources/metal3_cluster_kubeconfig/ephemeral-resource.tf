@@ -23,4 +23,5 @@ ephemeral "metal3_cluster_kubeconfig" "ci" {
 ephemeral "metal3_cluster_kubeconfig" "k3s" {
   ssh      = { host = "192.0.2.100", user = "debian", sudo = true, path = "/etc/rancher/k3s/k3s.yaml" }
   endpoint = { host = "192.0.2.249" }
+  wait_for = metal3_cluster.k3s.state # addresses are known before the machines are there
 }

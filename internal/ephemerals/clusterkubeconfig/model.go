@@ -36,6 +36,7 @@ type model struct {
 	User          types.String `tfsdk:"user"`
 	Organizations types.List   `tfsdk:"organizations"`
 	TTL           types.String `tfsdk:"ttl"`
+	WaitFor       types.String `tfsdk:"wait_for"`
 
 	Host                 types.String `tfsdk:"host"`
 	ClusterCACertificate types.String `tfsdk:"cluster_ca_certificate"`
@@ -189,6 +190,9 @@ func fetch(ctx context.Context, pool *remote.Pool, cfg remote.Config, file strin
 	switch {
 	case errors.Is(err, remote.ErrNotFound):
 		return nil, "", fmt.Errorf("%s has no %s: it is no machine of the control plane, or kubeadm is not through there yet", host.Name(), file)
+	case errors.Is(err, remote.ErrUnreachable):
+		return nil, "", fmt.Errorf("read %s on %s: %w. If the same run makes the machine, write wait_for = metal3_cluster.NAME.state: "+
+			"the addresses of a cluster are known before its machines are there", file, host.Name(), err)
 	case err != nil:
 		return nil, "", fmt.Errorf("read %s on %s: %w", file, host.Name(), err)
 	default:

@@ -82,6 +82,11 @@ func attributes() map[string]schema.Attribute {
 			MarkdownDescription: "With `ca`: groups of the user, from which it has its rights. Default: `kubeadm:cluster-admins`, which kubeadm binds to everything since Kubernetes 1.29. " +
 				"Members of `system:masters` may do everything in any cluster, and nobody can take that from them before the certificate ends.",
 		},
+		"wait_for": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Any text that is not known before the cluster stands, such as `metal3_cluster.NAME.state`. It changes nothing but when this is opened: with `ssh` a plan would look for a machine " +
+				"that the same run makes, whose address it knows. (`depends_on` does not put an ephemeral resource off: Terraform 1.11.)",
+		},
 		"ttl": schema.StringAttribute{
 			Optional: true, Validators: []validator.String{value.Duration(), stringvalidator.AlsoRequires(onlySigned)},
 			MarkdownDescription: "With `ca`: how long the certificate holds. Default: `1h`. It ends with the CA's at the latest, and cannot be revoked.",
