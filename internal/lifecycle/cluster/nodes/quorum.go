@@ -16,10 +16,16 @@ var ErrQuorum = errors.New("etcd would lose its quorum")
 
 // Member is a member of an etcd cluster.
 type Member struct {
-	ID      string // as etcd writes it
-	Name    string // the name of its machine; empty before its first start
-	Learner bool   // has no vote yet
-	Leader  bool
+	ID        string // as etcd writes it
+	Name      string // the name of its machine; empty before its first start
+	Learner   bool   // has no vote yet
+	Leader    bool
+	Unhealthy bool // it was asked, and is not well
+}
+
+// works reports whether a member does its work, as far as it says and others do.
+func (m Member) works(unhealthy []string) bool {
+	return m.Name != "" && !m.Unhealthy && !slices.Contains(unhealthy, m.Name)
 }
 
 // Etcd is what the removal of a member needs of an etcd cluster.
@@ -46,7 +52,7 @@ func QuorumAfterRemoval(members []Member, unhealthy []string, remove string) err
 		case m.Name == remove:
 		case m.Learner:
 			return fmt.Errorf("%w, for all that is known: %s has not got its vote yet; wait until it has", ErrQuorum, label(m))
-		case m.Name == "" || slices.Contains(unhealthy, m.Name):
+		case !m.works(unhealthy):
 			voters++
 
 			ill = append(ill, label(m))
@@ -127,7 +133,7 @@ func memberOf(members []Member, machine string) (*Member, error) {
 // heirOf chooses who leads after a machine: the first healthy voter.
 func heirOf(members []Member, unhealthy []string, machine string) (Member, error) {
 	for _, m := range members {
-		if m.Name != "" && m.Name != machine && !m.Learner && !slices.Contains(unhealthy, m.Name) {
+		if m.Name != machine && !m.Learner && m.works(unhealthy) {
 			return m, nil
 		}
 	}

@@ -178,18 +178,18 @@ func TestQuorumAfterRemoval(t *testing.T) {
 	}
 }
 
-// etcd is an etcd cluster in memory.
-type etcd struct {
+// ring is an etcd cluster in memory.
+type ring struct {
 	all   []nodes.Member
 	log   []string
 	fails map[string]error
 }
 
-func (e *etcd) Members(context.Context) ([]nodes.Member, error) {
+func (e *ring) Members(context.Context) ([]nodes.Member, error) {
 	return slices.Clone(e.all), e.fails["members"]
 }
 
-func (e *etcd) MoveLeader(_ context.Context, to nodes.Member) error {
+func (e *ring) MoveLeader(_ context.Context, to nodes.Member) error {
 	e.log = append(e.log, "lead "+to.Name)
 
 	for i := range e.all {
@@ -199,7 +199,7 @@ func (e *etcd) MoveLeader(_ context.Context, to nodes.Member) error {
 	return e.fails["lead"]
 }
 
-func (e *etcd) Remove(_ context.Context, m nodes.Member) error {
+func (e *ring) Remove(_ context.Context, m nodes.Member) error {
 	e.log = append(e.log, "remove "+m.Name)
 
 	if err := e.fails["remove"]; err != nil {
@@ -246,7 +246,7 @@ func TestRemoveMember(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			e := &etcd{all: c.all, fails: c.fails}
+			e := &ring{all: c.all, fails: c.fails}
 
 			err := nodes.RemoveMember(t.Context(), e, "c", c.unhealthy)
 			if (err != nil) != c.err || !slices.Equal(e.log, c.log) {

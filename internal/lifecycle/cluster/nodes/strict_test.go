@@ -299,3 +299,29 @@ func TestStatus_cannotBeAsked(t *testing.T) {
 		}
 	})
 }
+
+// FuzzNote reads whatever stands where the provider notes what it has set: nothing of others
+// goes, and one apply brings the Node to rest.
+func FuzzNote(f *testing.F) {
+	for _, seed := range []string{"", "{}", `{"labels":["tier"],"taints":["gpu:NoSchedule"]}`, `{"labels":"x"}`, "null", `{"annotations":["metal3.io/terraform-managed"]}`} {
+		f.Add(seed)
+	}
+
+	f.Fuzz(func(t *testing.T, text string) {
+		n := node("edge-w-0", mine)
+		n.Annotations = map[string]string{"metal3.io/terraform-managed": text}
+		n.Labels = map[string]string{nodes.UUIDLabel: "claim of edge-w-0"}
+
+		api := newFake(n)
+		for range 2 {
+			if _, err := nodes.Join(t.Context(), api, full(), nil, time.Minute); err != nil {
+				t.Fatal(err)
+			}
+		}
+
+		states, err := nodes.Status(t.Context(), api, []nodes.Want{full()})
+		if err != nil || len(states["edge-w-0"].Differs) > 0 {
+			t.Errorf("%q: got %v, %v", text, states, err)
+		}
+	})
+}
