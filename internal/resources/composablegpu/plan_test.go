@@ -39,6 +39,14 @@ func TestGPU_invalid(t *testing.T) {
 		"a duration without a unit": {gpus(1, Map{"timeouts": Map{"attach": "15"}}), "Invalid duration"},
 		"a connection to nowhere":   {gpus(1, Map{"hosts": []any{Map{"machine_id": m0, "node": Map{"user": "root"}}}}), "host"},
 		"an unknown choice":         {gpus(1, Map{"on_partial": "retry"}), "on_partial"},
+
+		"a cluster of no kind":      {gpus(1, Map{"workload": Map{"kubeconfig_path": "k"}}), "resource_type"},
+		"a cluster of another kind": {gpus(1, Map{"workload": Map{"kubeconfig_path": "k", "resource_type": "DRA"}}), "resource_type"},
+		"a cluster without a way":   {gpus(1, Map{"workload": Map{"resource_type": "dra"}}), "kubeconfig"},
+		"a cluster with two ways":   {gpus(1, Map{"workload": Map{"resource_type": "dra", "kubeconfig": "k", "kubeconfig_path": "k"}}), "kubeconfig"},
+		"a node without a name":     {gpus(1, hosts(m0), cluster("k")), "neither node_name nor name"},
+		"two machines of one node":  {gpus(1, Map{"hosts": []any{Map{"machine_id": m0, "name": "a", "node_name": "n"}, Map{"machine_id": m1, "name": "n"}}}, cluster("k")), "Node n is named twice"},
+		"memory and a cluster":      {gpus(1, cluster("k"), Map{"type": "cxlmemory"}), "for type = \"gpu\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
