@@ -95,7 +95,9 @@ func TestKubeconfig_ofTheCA(t *testing.T) {
 		},
 		"all of it": {
 			block{"endpoint": block{"host": "2001:db8::10", "port": 443}, "user": "ci", "organizations": []any{"a", "b"}, "ttl": "10m", "cluster_name": "edge"},
-			"ci", []string{"a", "b"}, "https://[2001:db8::10]:443", 10 * time.Minute,
+			"ci",
+			[]string{"a", "b"},
+			"https://[2001:db8::10]:443", 10 * time.Minute,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

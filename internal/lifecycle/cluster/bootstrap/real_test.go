@@ -4,9 +4,12 @@
 package bootstrap_test
 
 import (
+	"crypto/x509"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,5 +149,67 @@ func TestReal_kubeadmRefuses(t *testing.T) {
 		if err := exec.CommandContext(t.Context(), program, "config", "validate", "--config", path).Run(); err == nil {
 			t.Errorf("%s is taken", name)
 		}
+	}
+}
+
+// TestReal_kubeadmSignsWithOurKeys has kubeadm make the certificates of a control plane out of the
+// key pairs of the user data.
+func TestReal_kubeadmSignsWithOurKeys(t *testing.T) {
+	t.Parallel()
+
+	program := kubeadm(t)
+
+	for _, algorithm := range []bootstrap.Algorithm{bootstrap.ECDSAP256, bootstrap.RSA2048} {
+		t.Run(string(algorithm), func(t *testing.T) {
+			t.Parallel()
+
+			p, err := bootstrap.Generate(bootstrap.PKI{}, bootstrap.PKIOptions{Algorithm: algorithm, Now: time.Now()})
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			folder := t.TempDir()
+			k := bootstrap.Kubeadm{
+				Version: "1.37.2", AddressPool: "prov", CertSANs: []string{"edge.example.com"}, EncryptionAlgorithm: algorithm,
+				Extra: bootstrap.Fragments{ClusterConfiguration: "certificatesDir: " + folder},
+			}
+
+			given, err := k.For(vars(), true, p, token(t), time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			for _, f := range append(given.Files, bootstrap.File{Path: "/etc/kubernetes/pki/kubeadm.yaml", Content: given.Config}) {
+				path := filepath.Join(folder, strings.TrimPrefix(f.Path, "/etc/kubernetes/pki/"))
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(f.Content), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			out, err := exec.CommandContext(t.Context(), program, "init", "phase", "certs", "all", "--config", filepath.Join(folder, "kubeadm.yaml")).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+
+			for name, by := range map[string]string{
+				"apiserver": p.CA.Certificate, "apiserver-etcd-client": p.EtcdCA.Certificate, "etcd/server": p.EtcdCA.Certificate, "front-proxy-client": p.FrontProxyCA.Certificate,
+			} {
+				text, err := os.ReadFile(filepath.Join(folder, name+".crt"))
+				if err != nil {
+					t.Fatal(err)
+				}
+
+				cert := certificate(t, string(text))
+				if _, err := cert.Verify(x509.VerifyOptions{Roots: pool(t, by), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+
+				for _, host := range []string{"192.0.2.10", "192.0.2.11", "edge-cp-0", "edge.example.com"} {
+					if err := cert.VerifyHostname(host); name == "apiserver" && err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
 	}
 }

@@ -57,7 +57,7 @@ func TestTemplate_refusals(t *testing.T) {
 	const secret = "s3cr3t"
 
 	for name, c := range map[string]struct{ text, says string }{
-		"no such attribute":     {"\n\n<< .Machine.Nmae >>", `line 3 of the template: there is no key "Nmae"`},
+		"no such attribute":     {"\n\n<< .Machine.Nmea >>", `line 3 of the template: there is no key "Nmea"`},
 		"no such pool":          {"<< .Addresses.oob.Address >>", `line 1 of the template: there is no key "oob"`},
 		"no such label":         {"\n<< index .Host.Labels \"a/b\" >>", `line 2 of the template: there is no key "a/b"`},
 		"no such element":       {"<< index .Peers 2 >>", "it cannot be carried out"},
