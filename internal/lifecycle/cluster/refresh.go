@@ -153,7 +153,7 @@ func (w *worker) drift() []string {
 			out = append(out, w.nodeDrift(m, s)...)
 		}
 
-		if m.underRepair() {
+		if m.underRepair() && !m.seen.Node.Maintenance {
 			add("%s", m.unhealed())
 		}
 	}
@@ -175,7 +175,7 @@ func (w *worker) nodeDrift(m *member, s nodes.State) []string {
 		out = append(out, m.Name+" has no Node")
 	}
 
-	if why := w.illness(m, time.Now()); why != "" && w.Wanted.Remediation.Enabled {
+	if why := w.illness(m, time.Now()); why != "" && w.Wanted.Remediation.Enabled && !m.seen.Node.Maintenance {
 		out = append(out, m.Name+" is unhealthy: "+why)
 	}
 

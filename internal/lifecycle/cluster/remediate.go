@@ -124,6 +124,7 @@ func (w *worker) remediate(ctx context.Context, m *member, how Remediation) erro
 	}
 
 	if err != nil {
+		m.remedy.Outcome = ""
 		m.err = fmt.Errorf("machine %s%s: remediation: %w", m.Name, m.on(), err)
 
 		return m.err
