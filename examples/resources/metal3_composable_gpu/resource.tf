@@ -44,6 +44,29 @@ resource "metal3_composable_gpu" "inference" {
   other_spec = { milli_cpu = 16000, memory = 64 * 1024 * 1024 * 1024 }
 }
 
+# Two GPUs on a node of a cluster. Its API is asked too: a GPU that a pod uses is not taken away, new pods are kept
+# from one that goes, and NVIDIA's plug-ins learn of those that come and go.
+locals {
+  fabric_ids = { for h in metal3_baremetal_host.edge : h.id => h.fabric_machine_id }
+}
+
+resource "metal3_composable_gpu" "edge" {
+  model = "A100"
+  size  = 2
+
+  hosts = [for m in metal3_cluster.edge.machines : {
+    machine_id = local.fabric_ids[m.host_id]
+    name       = m.name
+    node_name  = m.node_name
+    node       = { host = m.addresses["nodes"].address, user = "admin", sudo = true }
+  } if m.pool == "gpu"]
+
+  workload = {
+    kubeconfig    = metal3_cluster.edge.kubeconfig
+    resource_type = "dra"
+  }
+}
+
 # CXL memory. Without a connection to the host nothing is done on its operating system.
 resource "metal3_composable_gpu" "memory" {
   type  = "cxlmemory"
