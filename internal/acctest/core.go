@@ -150,15 +150,24 @@ func (c *Core) Identity() string {
 		return ""
 	}
 
-	v, err := c.identity.IdentityData.Unmarshal(tftypes.Object{AttributeTypes: map[string]tftypes.Type{"uuid": tftypes.String}})
-	if err != nil {
-		c.t.Fatal(err)
+	var (
+		v   tftypes.Value
+		err error
+	)
+
+	for _, name := range []string{"uuid", "id"} {
+		v, err = c.identity.IdentityData.Unmarshal(tftypes.Object{AttributeTypes: map[string]tftypes.Type{name: tftypes.String}})
+		if err == nil {
+			m, _ := providertest.Plain(v).(Map)
+			s, _ := m[name].(string)
+
+			return s
+		}
 	}
 
-	m, _ := providertest.Plain(v).(Map)
-	s, _ := m["uuid"].(string)
+	c.t.Fatal(err)
 
-	return s
+	return ""
 }
 
 // Untaint is terraform untaint.

@@ -26,6 +26,13 @@ func (r *Run) converge(ctx context.Context, was Record, create bool) Result {
 	w := r.worker(was)
 
 	err := w.prepare(ctx, create)
+
+	// What is there is not this create's: it knows nothing of it, and gives nothing of it back.
+	var exists *ExistsError
+	if errors.As(err, &exists) {
+		return Result{Err: err, Warnings: w.warnings}
+	}
+
 	if err == nil {
 		err = w.issue(time.Now())
 	}

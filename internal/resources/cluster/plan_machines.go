@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/clustervalue"
 )
 
 // planner makes one plan.
@@ -215,7 +216,7 @@ func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map,
 		}
 	}
 
-	return addressesOf(known, unknown), known
+	return clustervalue.AddressesOf(known, unknown), known
 }
 
 // kept are the addresses of a machine that stays: those that it has, whatever its pools have now.
@@ -245,13 +246,13 @@ func (p *planner) kept(s cluster.Slot) map[string]addresses.Address {
 func newMachine(s cluster.Slot, addresses types.Map) machineModel {
 	text := types.StringUnknown()
 
-	return machineModel{
+	return machineModel{clustervalue.Machine{
 		Name: types.StringValue(s.Name), Role: types.StringValue(string(s.Role)), Pool: types.StringValue(s.Pool), Index: types.Int64Value(int64(s.Index)),
 		ClaimID: types.StringValue(s.ClaimID), Addresses: addresses,
 		ClaimKind: text, HostID: text, HostName: text, FailureDomain: text, ProviderID: text, NodeName: text, ImageURL: text, TemplateHash: text,
 		UpToDate: types.BoolUnknown(), State: text, PowerState: text, NodeReady: types.BoolUnknown(), Healthy: types.BoolUnknown(), LastError: text,
 		ProvisionedAt: text, Remediations: types.Int64Unknown(),
-	}
+	}}
 }
 
 // moves is a machine that stays as it is, with its addresses, but for what any apply may find
@@ -259,7 +260,7 @@ func newMachine(s cluster.Slot, addresses types.Map) machineModel {
 func (s machineModel) moves(kept map[string]addresses.Address) machineModel {
 	text := types.StringUnknown()
 
-	s.Addresses = addressesOf(kept, nil)
+	s.Addresses = clustervalue.AddressesOf(kept, nil)
 	s.UpToDate, s.State, s.PowerState, s.LastError, s.NodeName = types.BoolUnknown(), text, text, text, text
 	s.NodeReady, s.Healthy, s.Remediations = types.BoolUnknown(), types.BoolUnknown(), types.Int64Unknown()
 
