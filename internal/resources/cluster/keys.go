@@ -50,8 +50,8 @@ func made(ctx context.Context, from private, diags *diag.Diagnostics) bootstrap.
 }
 
 // keys are all keys of the cluster: those that the user brings, then those that were made. Where
-// some are missing and make is set they are made now; fresh are those to keep.
-func (m model) keys(ctx context.Context, config *model, have bootstrap.PKI, make bool, diags *diag.Diagnostics) (all, fresh bootstrap.PKI) {
+// some are missing and anew is set they are made now; fresh are those to keep.
+func (m model) keys(ctx context.Context, config *model, have bootstrap.PKI, anew bool, diags *diag.Diagnostics) (all, fresh bootstrap.PKI) {
 	k, ok := m.kubeadm(ctx, diags)
 	if !ok {
 		return bootstrap.PKI{}, have
@@ -68,7 +68,7 @@ func (m model) keys(ctx context.Context, config *model, have bootstrap.PKI, make
 	given := k.pki(ctx, written, diags)
 	all = overlay(given, have)
 
-	if !make {
+	if !anew {
 		return all, have
 	}
 

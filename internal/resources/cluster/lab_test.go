@@ -83,10 +83,10 @@ func lived(replicas int, parts ...Map) Map {
 }
 
 // imaged is a configuration with another image of all machines.
-func imaged(replicas int, url string) Map {
+func imaged(replicas int) Map {
 	m := lived(replicas)
 	for _, role := range []any{m["control_plane"], m["workers"].(Map)["w"]} {
-		role.(Map)["image"] = image(Map{"url": url})
+		role.(Map)["image"] = image(Map{"url": otherImage})
 	}
 
 	return m
@@ -154,7 +154,7 @@ func TestCluster_life(t *testing.T) {
 			t.Errorf("warnings: %s", o.Warnings)
 		}
 
-		if o := w.apply(imaged(1, otherImage)); !strings.Contains(o.Warnings, "Disks of edge-w-0 of cluster edge will be overwritten") {
+		if o := w.apply(imaged(1)); !strings.Contains(o.Warnings, "Disks of edge-w-0 of cluster edge will be overwritten") {
 			t.Errorf("warnings: %s", o.Warnings)
 		}
 

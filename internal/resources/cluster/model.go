@@ -74,7 +74,6 @@ const (
 )
 
 var (
-	pathEndpoint     = path.Root("control_plane_endpoint")
 	pathControlPlane = path.Root("control_plane")
 	pathWorkers      = path.Root("workers")
 	pathIPPools      = path.Root("ip_pools")

@@ -110,8 +110,12 @@ func (m model) touches(ctx context.Context, state model) bool {
 	}
 
 	for _, pair := range [][2]attr.Value{
-		{m.CloudProvider, state.CloudProvider}, {m.LabelPrefixes, state.LabelPrefixes}, {m.Bootstrap, state.Bootstrap},
-		{without(ctx, m.ControlPlane), without(ctx, state.ControlPlane)}, {m.WorkloadAPI, state.WorkloadAPI}, {m.Wait, state.Wait},
+		{m.CloudProvider, state.CloudProvider},
+		{m.LabelPrefixes, state.LabelPrefixes},
+		{m.Bootstrap, state.Bootstrap},
+		{m.WorkloadAPI, state.WorkloadAPI},
+		{m.Wait, state.Wait},
+		{without(ctx, m.ControlPlane), without(ctx, state.ControlPlane)},
 	} {
 		if value.HasUnknown(pair[0]) || !pair[0].Equal(pair[1]) {
 			return true

@@ -14,8 +14,8 @@ import (
 )
 
 // workersOf is a configuration of a cluster whose workers have more to say.
-func workersOf(replicas int, parts ...Map) Map {
-	m := lived(replicas)
+func workersOf(parts ...Map) Map {
+	m := lived(2)
 	merged(m["workers"].(Map)["w"].(Map), parts...)
 
 	return m
@@ -42,13 +42,13 @@ func TestOTF03_planOpensOnlyWhatMoves(t *testing.T) {
 		}{
 			"nothing but timeouts":  {lived(2, Map{"timeouts": Map{"create": "3h"}}), false},
 			"protection":            {lived(2, Map{"deletion_protection": true}), false},
-			"a selector":            {workersOf(2, Map{"host_selector": Map{"match_labels": Map{"a": "b"}}}), false},
-			"how a pool rolls out":  {workersOf(2, Map{"rollout": Map{"strategy": "rebuild"}}), false},
+			"a selector":            {workersOf(Map{"host_selector": Map{"match_labels": Map{"a": "b"}}}), false},
+			"how a pool rolls out":  {workersOf(Map{"rollout": Map{"strategy": "rebuild"}}), false},
 			"parallelism":           {lived(2, Map{"parallelism": Map{"provision": 3}}), false},
 			"remediation":           {lived(2, Map{"remediation": Map{"enabled": true}}), false},
 			"a worker more":         {lived(3), true},
-			"another cleaning mode": {workersOf(2, Map{"automated_cleaning_mode": "disabled"}), true},
-			"another image":         {imaged(2, otherImage), true},
+			"another cleaning mode": {workersOf(Map{"automated_cleaning_mode": "disabled"}), true},
+			"another image":         {imaged(2), true},
 		} {
 			o := w.Plan(w.ctx, c.config)
 			if o.Errors != "" || o.Action != "update" {
@@ -141,8 +141,8 @@ func TestCluster_planTellsThePrice(t *testing.T) {
 			"one that is named":         {lived(3, Map{"delete_machines": []any{"edge-w-1"}}), "Cluster edge loses edge-w-1", ""},
 			"too many less":             {several(lived(1), 2), "loses edge-w-1, edge-w-2, edge-w-3", "max_deprovision_per_apply is 2"},
 			"as many as may be":         {several(lived(2), 2), "loses edge-w-2, edge-w-3", ""},
-			"another image":             {imaged(4, otherImage), "Disks of edge-w-0, edge-w-1, edge-w-2, edge-w-3 of cluster edge will be overwritten", ""},
-			"another image of too many": {several(imaged(4, otherImage), 2), "will be overwritten", "would take down 5 machines"},
+			"another image":             {imaged(4), "Disks of edge-w-0, edge-w-1, edge-w-2, edge-w-3 of cluster edge will be overwritten", ""},
+			"another image of too many": {several(imaged(4), 2), "will be overwritten", "would take down 5 machines"},
 			"the only control plane":    {controlOf(Map{"user_data_template": "other", "image": image(Map{"url": otherImage})}), "an etcd that is on them is lost", ""},
 			"a pool less":               {lived(4, Map{"workers": Map{}}), "loses edge-w-0, edge-w-1, edge-w-2, edge-w-3", ""},
 			"more than there are hosts": {lived(6), "needs 2 more machines, and has hosts for 0 of them", ""},

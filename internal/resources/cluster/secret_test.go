@@ -17,7 +17,7 @@ func TestCluster_writeOnlyUserData(t *testing.T) {
 
 	inLab(t, 4, func(w world) {
 		config := func(version int, data string) Map {
-			m := workersOf(2, Map{"user_data_wo": data, "user_data_wo_version": version})
+			m := workersOf(Map{"user_data_wo": data, "user_data_wo_version": version})
 
 			return m
 		}
