@@ -12,15 +12,15 @@ import (
 )
 
 // withDevices is a cluster that serves all kinds of resource.k8s.io, and its client.
-func withDevices(t testing.TB) (*kubetest.Server, *kube.Client) {
-	t.Helper()
+func withDevices(tb testing.TB) (*kubetest.Server, *kube.Client) {
+	tb.Helper()
 
-	s := kubetest.New(t)
+	s := kubetest.New(tb)
 	s.ServeDevices(map[string]string{"resourceslices": "v1", "resourceclaims": "v1", "devicetaintrules": "v1"})
 
 	c, err := kube.New(kube.Config{Kubeconfig: s.Kubeconfig()})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return s, c

@@ -35,7 +35,9 @@ func TestCheck(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, c.mode, func(t *testing.T, w *world) {
+			inCluster(t, c.mode, func(w *world) {
+				t := w.t
+
 				if c.set != nil {
 					c.set(w)
 				}
@@ -56,7 +58,9 @@ func TestSee(t *testing.T) {
 	for _, mode := range []workload.Mode{workload.DRA, workload.DevicePlugin} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, mode, func(t *testing.T, w *world) {
+			inCluster(t, mode, func(w *world) {
+				t := w.t
+
 				w.present = []string{uuidB}
 				w.start()
 
@@ -120,7 +124,9 @@ func TestSee_whichOne(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+			inCluster(t, workload.DRA, func(w *world) {
+				t := w.t
+
 				w.present = []string{uuidB}
 				w.start()
 				w.slice("old", 1, uuidC)
@@ -144,7 +150,9 @@ func TestSee_whichOne(t *testing.T) {
 // TestRemember_restarting: a node whose plug-in starts offers nothing, and what it has is not new.
 func TestRemember_restarting(t *testing.T) {
 	t.Parallel()
-	inCluster(t, workload.DevicePlugin, func(t *testing.T, w *world) {
+	inCluster(t, workload.DevicePlugin, func(w *world) {
+		t := w.t
+
 		w.present = []string{uuidB}
 		w.start()
 
@@ -177,7 +185,9 @@ func TestRemember_restarting(t *testing.T) {
 // TestRestart_notTwice: what starts is not restarted, and a wait restarts nothing each minute.
 func TestRestart_notTwice(t *testing.T) {
 	t.Parallel()
-	inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+	inCluster(t, workload.DRA, func(w *world) {
+		t := w.t
+
 		for range 3 {
 			if err := w.node.Restart(t.Context()); err != nil {
 				t.Fatal(err)
@@ -198,7 +208,9 @@ func TestRestart_notTwice(t *testing.T) {
 
 func TestUsed(t *testing.T) {
 	t.Parallel()
-	inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+	inCluster(t, workload.DRA, func(w *world) {
+		t := w.t
+
 		w.present = []string{uuidA, uuidB}
 		w.start()
 		w.claim("train", uuidB, "train-0")

@@ -27,19 +27,21 @@ func with(present ...string) func(*world) {
 // TestRelease_whole is a GPU that goes: tainted, detached, no longer shown, the taint gone.
 func TestRelease_whole(t *testing.T) {
 	t.Parallel()
-	inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+	inCluster(t, workload.DRA, func(w *world) {
+		t := w.t
+
 		with(uuidA, uuidB)(w)
 		w.claim("train", uuidB, "train-0") // O-GPU-10: another GPU at work is in nobody's way
 
 		r, err := w.node.Release(t.Context(), target(uuidA), workload.Options{})
-		if err != nil || r.Absent || w.rule(uuidA) != tainted {
-			t.Fatalf("%+v, %v, rule %q", r, err, w.rule(uuidA))
+		if err != nil || r.Absent || w.rule() != tainted {
+			t.Fatalf("%+v, %v, rule %q", r, err, w.rule())
 		}
 
 		w.present = []string{uuidB}
 
-		if err := w.node.Finish(t.Context(), r); err != nil || w.rule(uuidA) != "" || len(w.told) != 1 {
-			t.Errorf("%v, rule %q, the cluster shows %v", err, w.rule(uuidA), w.told)
+		if err := w.node.Finish(t.Context(), r); err != nil || w.rule() != "" || len(w.told) != 1 {
+			t.Errorf("%v, rule %q, the cluster shows %v", err, w.rule(), w.told)
 		}
 	})
 }
@@ -47,7 +49,9 @@ func TestRelease_whole(t *testing.T) {
 // TestRelease_stillShown keeps the taint: a pod would be sent to a GPU that is gone.
 func TestRelease_stillShown(t *testing.T) {
 	t.Parallel()
-	inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+	inCluster(t, workload.DRA, func(w *world) {
+		t := w.t
+
 		with(uuidA)(w)
 
 		r, err := w.node.Release(t.Context(), target(uuidA), workload.Options{})
@@ -61,8 +65,8 @@ func TestRelease_stillShown(t *testing.T) {
 		defer cancel()
 
 		err = w.node.Finish(limited, r)
-		if err == nil || !strings.Contains(err.Error(), "kubectl delete devicetaintrule metal3-aaaaaaaa") || w.rule(uuidA) == "" {
-			t.Errorf("%v, rule %q", err, w.rule(uuidA))
+		if err == nil || !strings.Contains(err.Error(), "kubectl delete devicetaintrule metal3-aaaaaaaa") || w.rule() == "" {
+			t.Errorf("%v, rule %q", err, w.rule())
 		}
 	})
 }
@@ -116,7 +120,9 @@ func TestOGPU10_podsThatUseIt(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, c.mode, func(t *testing.T, w *world) {
+			inCluster(t, c.mode, func(w *world) {
+				t := w.t
+
 				with(uuidA, uuidB)(w)
 
 				if c.set != nil {
@@ -139,13 +145,15 @@ func TestOGPU10_podsThatUseIt(t *testing.T) {
 // TestRelease_race has a pod get the GPU between the first look and the taint.
 func TestRelease_race(t *testing.T) {
 	t.Parallel()
-	inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+	inCluster(t, workload.DRA, func(w *world) {
+		t := w.t
+
 		with(uuidA)(w)
 		w.OnRequest(kubetest.Fault{Method: http.MethodPost, Path: "/devicetaintrules", Do: func(*http.Request) { w.claim("late", uuidA, "late-0") }})
 
 		_, err := w.node.Release(t.Context(), target(uuidA), workload.Options{})
-		if !errors.Is(err, workload.ErrInUse) || !strings.Contains(err.Error(), "late-0") || w.rule(uuidA) != "" {
-			t.Errorf("%v, rule %q", err, w.rule(uuidA))
+		if !errors.Is(err, workload.ErrInUse) || !strings.Contains(err.Error(), "late-0") || w.rule() != "" {
+			t.Errorf("%v, rule %q", err, w.rule())
 		}
 	})
 }
@@ -157,7 +165,9 @@ func TestRelease_forced(t *testing.T) {
 	for name, stubborn := range map[string]bool{"they go": false, "they do not go": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+			inCluster(t, workload.DRA, func(w *world) {
+				t := w.t
+
 				with(uuidA)(w)
 				w.claim("c", uuidA, "train-0")
 				w.OnRequest(kubetest.Fault{Method: http.MethodPost, Path: "/devicetaintrules", Do: func(*http.Request) {
@@ -174,8 +184,8 @@ func TestRelease_forced(t *testing.T) {
 					t.Errorf("error %v", err)
 				}
 
-				if stubborn == strings.Contains(w.rule(uuidA), ":NoExecute") {
-					t.Errorf("rule %q", w.rule(uuidA))
+				if stubborn == strings.Contains(w.rule(), ":NoExecute") {
+					t.Errorf("rule %q", w.rule())
 				}
 			})
 		})
@@ -185,18 +195,20 @@ func TestRelease_forced(t *testing.T) {
 // TestRelease_leftRule is a rule of a killed run, for another place or with another effect.
 func TestRelease_leftRule(t *testing.T) {
 	t.Parallel()
-	inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+	inCluster(t, workload.DRA, func(w *world) {
+		t := w.t
+
 		with(uuidA)(w)
 
 		for _, force := range []bool{false, false, true, false} {
 			r, err := w.node.Release(t.Context(), target(uuidA), workload.Options{Force: force})
-			if err != nil || strings.Contains(w.rule(uuidA), "NoExecute") != force {
-				t.Fatalf("force %t: %+v, %v, rule %q", force, r, err, w.rule(uuidA))
+			if err != nil || strings.Contains(w.rule(), "NoExecute") != force {
+				t.Fatalf("force %t: %+v, %v, rule %q", force, r, err, w.rule())
 			}
 		}
 
-		if err := w.node.Welcome(t.Context(), workload.Seen{UUID: uuidA}); err != nil || w.rule(uuidA) != "" {
-			t.Errorf("welcome: %v, rule %q", err, w.rule(uuidA))
+		if err := w.node.Welcome(t.Context(), workload.Seen{UUID: uuidA}); err != nil || w.rule() != "" {
+			t.Errorf("welcome: %v, rule %q", err, w.rule())
 		}
 	})
 }
@@ -225,7 +237,9 @@ func TestRelease_unknown(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+			inCluster(t, workload.DRA, func(w *world) {
+				t := w.t
+
 				with(c.present...)(w)
 
 				if c.set != nil {
@@ -244,7 +258,9 @@ func TestRelease_unknown(t *testing.T) {
 // TestRelease_noRules: a cluster that knows no such taints is passed over with a warning.
 func TestRelease_noRules(t *testing.T) {
 	t.Parallel()
-	inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+	inCluster(t, workload.DRA, func(w *world) {
+		t := w.t
+
 		w.ServeDevices(map[string]string{"resourceslices": "v1beta1", "resourceclaims": "v1beta1"})
 		with(uuidA)(w)
 
@@ -270,13 +286,15 @@ func TestRelease_noAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, workload.DRA, func(t *testing.T, w *world) {
+			inCluster(t, workload.DRA, func(w *world) {
+				t := w.t
+
 				with(uuidA)(w)
 				w.OnRequest(fault)
 
 				_, err := w.node.Release(t.Context(), target(uuidA), workload.Options{})
-				if !errors.Is(err, workload.ErrUnreachable) || w.rule(uuidA) != "" {
-					t.Errorf("error %v, rule %q", err, w.rule(uuidA))
+				if !errors.Is(err, workload.ErrUnreachable) || w.rule() != "" {
+					t.Errorf("error %v, rule %q", err, w.rule())
 				}
 			})
 		})
@@ -290,7 +308,9 @@ func TestFinish_counted(t *testing.T) {
 	for name, rest := range map[string][]string{"beside another": {uuidB}, "the last": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, workload.DevicePlugin, func(t *testing.T, w *world) {
+			inCluster(t, workload.DevicePlugin, func(w *world) {
+				t := w.t
+
 				with(append([]string{uuidA}, rest...)...)(w)
 
 				r, err := w.node.Release(t.Context(), target(uuidA), workload.Options{})

@@ -30,6 +30,7 @@ const (
 type world struct {
 	*kubetest.Server
 
+	t       *testing.T
 	node    *workload.Node
 	mode    workload.Mode
 	present []string // UUIDs of the GPUs that the node really has
@@ -39,7 +40,7 @@ type world struct {
 }
 
 // inCluster runs a test on a world of its own, in virtual time.
-func inCluster(t *testing.T, mode workload.Mode, test func(*testing.T, *world)) {
+func inCluster(t *testing.T, mode workload.Mode, test func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := kubetest.New(t, kubetest.InMemory())
@@ -50,7 +51,7 @@ func inCluster(t *testing.T, mode workload.Mode, test func(*testing.T, *world)) 
 			t.Fatal(err)
 		}
 
-		w := &world{Server: s, mode: mode, node: workload.New(client, here, mode, "")}
+		w := &world{Server: s, t: t, mode: mode, node: workload.New(client, here, mode, "")}
 		w.start()
 		s.Add("daemonsets", workload.DefaultNamespace, "nvidia-device-plugin-daemonset", map[string]any{})
 		s.OnRequest(kubetest.Fault{Method: http.MethodDelete, Path: "/pods/", Do: func(r *http.Request) {
@@ -58,7 +59,7 @@ func inCluster(t *testing.T, mode workload.Mode, test func(*testing.T, *world)) 
 				w.start()
 			}
 		}})
-		test(t, w)
+		test(w)
 	})
 }
 
@@ -123,9 +124,9 @@ func (w *world) claim(name, uuid string, pods ...string) {
 	}})
 }
 
-// rules are the taints that there are, as "value:effect of device".
-func (w *world) rule(uuid string) string {
-	o := w.Object("devicetaintrules", "", "metal3-"+strings.TrimPrefix(uuid, "GPU-")+"-taint")
+// rule is the taint of GPU A, as "key=value:effect of driver/pool/device"; empty: none.
+func (w *world) rule() string {
+	o := w.Object("devicetaintrules", "", "metal3-"+strings.TrimPrefix(uuidA, "GPU-")+"-taint")
 	if o == nil {
 		return ""
 	}
