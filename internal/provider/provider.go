@@ -23,8 +23,10 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/actions/cephmaintenance"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/actions/gpudrain"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/actions/remediate"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/cephstatus"
+	clustersource "github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/datatemplate"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabriccapacity"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/datasources/fabricdevices"
@@ -47,6 +49,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/clusternodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/composablegpu"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/resources/remediation"
 )
 
 // Address is the source address of the provider, as it stands in required_providers.
@@ -148,7 +151,7 @@ func (p *metal3) Functions(context.Context) []func() function.Function { return 
 
 // Resources lists the resources.
 func (p *metal3) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{baremetalhost.NewResource, cephclient.NewResource, cephcluster.NewResource, cephfilesystem.NewResource, cephpool.NewResource, cluster.NewResource, clusternodes.NewResource, composablegpu.NewResource}
+	return []func() resource.Resource{baremetalhost.NewResource, cephclient.NewResource, cephcluster.NewResource, cephfilesystem.NewResource, cephpool.NewResource, cluster.NewResource, clusternodes.NewResource, composablegpu.NewResource, remediation.NewResource}
 }
 
 // ListResources lists what can be listed.
@@ -159,7 +162,7 @@ func (p *metal3) ListResources(context.Context) []func() list.ListResource {
 // DataSources lists the data sources.
 func (p *metal3) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
-		cephstatus.NewDataSource, datatemplate.NewDataSource, fabriccapacity.NewDataSource, fabricdevices.NewDataSource, fabricmachines.NewDataSource, hostsource.NewDataSource, hostssource.NewDataSource,
+		cephstatus.NewDataSource, clustersource.NewDataSource, datatemplate.NewDataSource, fabriccapacity.NewDataSource, fabricdevices.NewDataSource, fabricmachines.NewDataSource, hostsource.NewDataSource, hostssource.NewDataSource,
 	}
 }
 
@@ -170,5 +173,5 @@ func (p *metal3) EphemeralResources(context.Context) []func() ephemeral.Ephemera
 
 // Actions lists the actions.
 func (p *metal3) Actions(context.Context) []func() action.Action {
-	return []func() action.Action{cephmaintenance.NewAction, gpudrain.NewAction}
+	return []func() action.Action{cephmaintenance.NewAction, gpudrain.NewAction, remediate.NewAction}
 }

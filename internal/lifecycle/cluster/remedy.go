@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 )
@@ -89,18 +88,11 @@ func (w *worker) patient(ctx context.Context, name string) (*member, error) {
 		return nil, fmt.Errorf("machine %s%s does not run, it is %s: its cluster's apply sees to it", name, m.on(), m.sight())
 	}
 
-	w.reminded()
+	for _, one := range w.members {
+		w.recall(one) // Nodes are found by addresses, too
+	}
 
 	return m, nil
-}
-
-// reminded takes over from the notes what no state says here: addresses, by which Nodes are found.
-func (w *worker) reminded() {
-	for _, m := range w.members {
-		for pool, address := range m.note.Addresses {
-			m.setAddress(pool, addresses.Address{Address: address})
-		}
-	}
 }
 
 // allowed says why a machine may not be touched although a person asks for it.

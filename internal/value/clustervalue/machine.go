@@ -4,7 +4,10 @@
 package clustervalue
 
 import (
+	"context"
+
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -91,13 +94,21 @@ func MachineOf(m cluster.Machine) Machine {
 	}
 }
 
+// MachinesOf are machines by name, as a state has them.
+func MachinesOf(ctx context.Context, all map[string]Machine, diags *diag.Diagnostics) types.Map {
+	out, d := types.MapValueFrom(ctx, MachineType, all)
+	diags.Append(d...)
+
+	return out
+}
+
 // AddressesOf are addresses by pool. Pools of which the address is not known yet are unknown.
 func AddressesOf(all map[string]addresses.Address, unknown []string) types.Map {
 	out := map[string]attr.Value{}
 
 	for pool, a := range all {
 		out[pool] = types.ObjectValueMust(AddressType.AttrTypes, map[string]attr.Value{
-			"address": types.StringValue(a.Address), "prefix": types.Int64Value(int64(a.Prefix)), "gateway": value.String(a.Gateway), "dns": value.StringListOrEmpty(a.DNS),
+			"address": types.StringValue(a.Address), "prefix": value.Int64(int64(a.Prefix)), "gateway": value.String(a.Gateway), "dns": value.StringListOrEmpty(a.DNS),
 		})
 	}
 
