@@ -9,6 +9,7 @@ package provider
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"os"
 	"sync/atomic"
@@ -80,6 +81,8 @@ type options struct {
 	cephRun   func(ceph.Run) cephcluster.Verbs
 	cephHost  func(cfg remote.Config) ceph.Host
 	env       func(string) string
+
+	clusterDial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Option changes where a provider gets something from.

@@ -10,6 +10,7 @@ package cluster
 
 import (
 	"context"
+	"net"
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -38,6 +39,8 @@ type services interface {
 	HostDefaults() host.Defaults
 	// Nodes returns connections to machines, and what counts where a connection says nothing.
 	Nodes(ctx context.Context) (*remote.Pool, remote.Config, error)
+	// ClusterDial is how endpoints of clusters are reached; nil: over the network.
+	ClusterDial() func(ctx context.Context, network, address string) (net.Conn, error)
 	// UnknownDefaults names the attributes of the provider block that are not known yet.
 	UnknownDefaults() []string
 }

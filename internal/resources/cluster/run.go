@@ -31,7 +31,7 @@ func (r *clusterResource) life(ctx context.Context, m model, config *model, pki 
 	if config != nil {
 		var again diag.Diagnostics
 
-		m.validate(ctx, &again)
+		config.validate(ctx, &again)
 		diags.Append(again.Errors()...) // the warnings were in the plan
 	}
 
@@ -40,7 +40,7 @@ func (r *clusterResource) life(ctx context.Context, m model, config *model, pki 
 		w.Bootstrap.PKI = pki
 	}
 
-	run := &cluster.Run{Wanted: w, Access: m.access(ctx, pki, diags), Log: progress(m.label())}
+	run := &cluster.Run{Wanted: w, Access: m.access(ctx, pki, diags), Dial: r.far.ClusterDial(), Log: progress(m.label())}
 	run.ReadFile = r.files(ctx, m, run.Wanted.Reach, diags)
 	run.Hook = r.hook(ctx, m, run.Wanted.Reach, diags)
 

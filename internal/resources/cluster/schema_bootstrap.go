@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
@@ -124,13 +125,13 @@ func pkiAttribute() schema.SingleNestedAttribute {
 	for name, what := range map[string]string{"ca": "cluster's CA", "etcd_ca": "etcd's CA", "front_proxy_ca": "front proxy's CA"} {
 		parts[name+"_certificate"] = at.Text("Certificate (PEM) of the "+what+".", pemOf("CERTIFICATE"))
 		parts[name+"_private_key"] = at.Secret("Private key (PEM) of the "+what+". It is in the state.",
-			pemOf("PRIVATE KEY"), stringvalidator.PreferWriteOnlyAttribute(sibling(name+"_private_key_wo")))
+			pemOf("PRIVATE KEY"), stringvalidator.PreferWriteOnlyAttribute(inPKI(name+"_private_key_wo")))
 		parts[name+"_private_key_wo"] = at.WriteOnly("Private key (PEM) of the "+what+", never stored in the state.",
 			pemOf("PRIVATE KEY"), stringvalidator.ConflictsWith(sibling(name+"_private_key")))
 	}
 
 	parts["service_account_private_key"] = at.Secret("Private key (PEM) that signs tokens of service accounts. It is in the state.",
-		pemOf("PRIVATE KEY"), stringvalidator.PreferWriteOnlyAttribute(sibling("service_account_private_key_wo")))
+		pemOf("PRIVATE KEY"), stringvalidator.PreferWriteOnlyAttribute(inPKI("service_account_private_key_wo")))
 	parts["service_account_private_key_wo"] = at.WriteOnly("Private key (PEM) that signs tokens of service accounts, never stored in the state.",
 		pemOf("PRIVATE KEY"), stringvalidator.ConflictsWith(sibling("service_account_private_key")))
 
@@ -139,6 +140,12 @@ func pkiAttribute() schema.SingleNestedAttribute {
 		MarkdownDescription: "Certificates and keys of the cluster. What is left out is made once and kept in the resource's private state, which is part of the state file. " +
 			"Write-only keys are nowhere in it: an apply needs them whenever a machine joins.",
 	}
+}
+
+// inPKI is an attribute of pki from the root: the validator that prefers write-only attributes takes
+// no relative path.
+func inPKI(name string) path.Expression {
+	return path.MatchRoot("bootstrap").AtName("kubeadm").AtName("pki").AtName(name)
 }
 
 // sshAttributes are a connection and the path of a kubeconfig.

@@ -72,6 +72,7 @@ func refuses(t *testing.T, all map[string]refusal) {
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			acctest.OneIn(t, 4)
 
 			core := acctest.NewCore(t, theCluster, Map{})
 			o := core.Plan(t.Context(), c.config)
