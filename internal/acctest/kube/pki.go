@@ -51,8 +51,21 @@ func (p *Pair) Client(t testing.TB, name string, groups ...string) *Pair {
 func (p *Pair) Server(t testing.TB, hosts ...string) *Pair {
 	t.Helper()
 
+	return p.serving(t, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, hosts)
+}
+
+// Both signs a certificate for servers that are clients of each other.
+func (p *Pair) Both(t testing.TB, hosts ...string) *Pair {
+	t.Helper()
+
+	return p.serving(t, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, hosts)
+}
+
+func (p *Pair) serving(t testing.TB, usages []x509.ExtKeyUsage, hosts []string) *Pair {
+	t.Helper()
+
 	template := &x509.Certificate{
-		Subject: pkix.Name{CommonName: "server"}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		Subject: pkix.Name{CommonName: "server"}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: usages,
 	}
 
 	for _, host := range hosts {
