@@ -69,7 +69,27 @@ func (p *planner) price(ctx context.Context, diags *diag.Diagnostics) {
 	}
 
 	p.priceOfAddresses(diags)
+	p.repairs(diags)
 	p.capacity(ctx, diags)
+}
+
+// repairs tells what is not as configured and the apply sees to, and which machines it mends how.
+func (p *planner) repairs(diags *diag.Diagnostics) {
+	if drift := value.GoStrings(p.state.Drift); len(drift) > 0 {
+		diags.AddWarning(p.plan.label()+" is not as configured", "The apply sees to this: "+strings.Join(drift, "; ")+".")
+	}
+
+	if !p.wanted.Remediation.Enabled {
+		return
+	}
+
+	for _, name := range sorted(p.have) {
+		if m := p.have[name]; m.State == cluster.StateUnhealthy {
+			diags.AddWarning(fmt.Sprintf("Machine %s of %s will be remediated (%s)", name, p.plan.inLabel(), p.wanted.Remediation.Strategy),
+				sentence(fmt.Sprintf("It is on host %s and unhealthy: %s", m.HostName, m.LastError))+
+					" The apply looks twice before it does anything, and leaves it alone where too many machines of its pool look ill.")
+		}
+	}
 }
 
 func (p *planner) remadeOf(pool string) []string {

@@ -168,3 +168,25 @@ func without(m Map, attribute string) Map {
 
 	return m
 }
+
+// TestCluster_planNamesWhatIsMended has a Node be ill: the plan names the machine and what is done to
+// it, where remediation is wanted, and is empty where it is not.
+func TestCluster_planNamesWhatIsMended(t *testing.T) {
+	t.Parallel()
+
+	inCluster(t, 3, func(w world, server *kubetest.Server) {
+		config := reached(server, 2, Map{"remediation": Map{"enabled": true, "max_unhealthy": "100%"}})
+		w.apply(config)
+		server.SetReady("edge-w-0", "False")
+		time.Sleep(time.Hour) // of the test's own clock
+
+		o := w.Plan(w.ctx, config)
+		if o.Action != "update" || !strings.Contains(o.Warnings, "Machine edge-w-0 of cluster edge will be remediated (reboot)") || strings.Contains(o.Warnings, "edge-w-1") {
+			t.Errorf("%q: %s%s", o.Action, o.Errors, o.Warnings)
+		}
+
+		if w.Get("machines.edge-w-0.healthy") != false || w.Get("machines.edge-w-1.healthy") != true {
+			t.Errorf("edge-w-0: %v", w.Get("machines.edge-w-0"))
+		}
+	})
+}
