@@ -8,13 +8,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/kube/etcd"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
 )
@@ -45,6 +49,37 @@ func (m model) access(ctx context.Context, pki bootstrap.PKI, diags *diag.Diagno
 	}
 
 	return out
+}
+
+// etcdOf reaches the etcd on a machine of the control plane, as its kubeadm has it; nil where the
+// key of its authority is not known.
+func etcdOf(pki bootstrap.PKI, run *cluster.Run) func(context.Context, cluster.Machine) (nodes.Etcd, error) {
+	if pki.EtcdCA.Key == "" {
+		return nil
+	}
+
+	const port = "2379"
+
+	return func(_ context.Context, one cluster.Machine) (nodes.Etcd, error) {
+		where := run.Wanted.Reach(one)
+		if where == "" {
+			return nil, fmt.Errorf("machine %s has no address that is known here", one.Name)
+		}
+
+		certificate, _, err := bootstrap.EtcdClient(pki, bootstrap.CallTTL, time.Now())
+		if err != nil {
+			return nil, err //nolint:wrapcheck // it says all
+		}
+
+		client, err := etcd.New(etcd.Config{
+			Endpoints: []string{"https://" + net.JoinHostPort(where, port)}, CA: []byte(pki.EtcdCA.Certificate), Certificate: certificate, Dial: run.Dial,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("etcd on %s: %w", one.Name, err)
+		}
+
+		return nodes.OnEtcd(client), nil
+	}
 }
 
 // userAgent is who the API is asked by.

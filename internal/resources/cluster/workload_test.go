@@ -136,7 +136,7 @@ func TestCluster_kubeadm(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	inCluster(t, 4, func(w world, server *kubetest.Server) {
+	inCluster(t, 4, func(w world, _ *kubetest.Server) {
 		config := func(replicas int) Map {
 			return lived(replicas, endpoint(Map{"host": "kube.test"}), Map{"bootstrap": Map{"kubeadm": Map{
 				"version": "v1.37.2", "pki_wo_version": 1, "pki": Map{"ca_certificate": pki.CA.Certificate, "ca_private_key_wo": pki.CA.Key},
