@@ -89,6 +89,7 @@ type Node struct {
 	Conditions                             map[string]string // status by type
 	Addresses                              []Address
 	KubeletVersion                         string
+	BootID                                 string // another one after each boot; empty where nothing is said
 	Allocatable                            map[string]string
 	Created                                time.Time
 }
@@ -155,6 +156,7 @@ func nodeOf(o object) Node {
 		Unschedulable:   o.truth("spec", "unschedulable"),
 		Conditions:      map[string]string{},
 		KubeletVersion:  o.str("status", "nodeInfo", "kubeletVersion"),
+		BootID:          o.str("status", "nodeInfo", "bootID"),
 		Allocatable:     o.texts("status", "allocatable"),
 		Created:         o.moment("metadata", "creationTimestamp"),
 	}

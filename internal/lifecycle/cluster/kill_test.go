@@ -104,9 +104,13 @@ func (r *rig) claims() map[string]string {
 // TestKill_createAtEachChange dies at each change that a create makes, with and without the change
 // done, and goes on: the same claims, no host too many, and nothing is left after the end.
 func TestKill_createAtEachChange(t *testing.T) {
+	t.Parallel()
+
 	for _, after := range []bool{false, true} {
 		for n := range 24 {
 			t.Run(fmt.Sprintf("change %d, done: %t", n, after), func(t *testing.T) {
+				t.Parallel()
+
 				bubble(t, 4, func(r *rig) {
 					w := wanted()
 
@@ -140,6 +144,8 @@ func TestKill_createAtEachChange(t *testing.T) {
 
 // TestKill_changesAtEachChange dies in an update that grows, shrinks and rolls out, and in a delete.
 func TestKill_changesAtEachChange(t *testing.T) {
+	t.Parallel()
+
 	grown := wanted()
 	grown.Pools[1].Replicas = 3
 
@@ -165,6 +171,8 @@ func TestKill_changesAtEachChange(t *testing.T) {
 	}{"grow": {grown, 8}, "shrink": {shrunk, 3}, "replace": {replaced, 16}, "rebuild": {rebuilt, 12}, "reuse": {reused, 20}} {
 		for n := range c.most {
 			t.Run(fmt.Sprintf("%s, change %d", name, n), func(t *testing.T) {
+				t.Parallel()
+
 				bubble(t, 5, func(r *rig) {
 					start := r.run(wanted()).Create(r.t.Context())
 					if start.Err != nil {

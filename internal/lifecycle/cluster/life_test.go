@@ -10,6 +10,8 @@ import (
 )
 
 func TestLife_fromNothingToReadyAndBack(t *testing.T) {
+	t.Parallel()
+
 	bubble(t, 5, func(r *rig) {
 		w := wanted()
 

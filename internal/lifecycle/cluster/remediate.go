@@ -226,6 +226,8 @@ func (w *worker) reboot(ctx context.Context, m *member, how Remediation) error {
 	var backup nodes.Backup
 
 	if r.Phase == phaseOff {
+		m.boot = w.bootOf(ctx, m)
+
 		if err := w.switchTo(ctx, m, ironic.PowerOff); err != nil {
 			return err
 		}

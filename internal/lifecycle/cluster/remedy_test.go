@@ -23,6 +23,8 @@ import (
 // without, and goes on: one attempt, one remediation, and the host is on in the end. Who goes on is
 // the person again, or the cluster's apply, which may not even reach the cluster's API.
 func TestOCL09_remediationInterrupted(t *testing.T) {
+	t.Parallel()
+
 	next := map[string]func(w *ward) cluster.Result{
 		"the person":          func(w *ward) cluster.Result { return w.heal(sick, cluster.Remediation{}) },
 		"the cluster's apply": func(w *ward) cluster.Result { return w.verb(watched(1)).Update(w.t.Context(), w.record) },
@@ -40,6 +42,8 @@ func TestOCL09_remediationInterrupted(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			for n := 1; n < 7; n++ {
 				t.Run(fmt.Sprintf("%s, change %d, done: %t", who, n, after), func(t *testing.T) {
+					t.Parallel()
+
 					inWard(t, 1, 3, func(w *ward) {
 						if !w.dies(n, after, func(ctx context.Context, run *cluster.Run) cluster.Result {
 							return run.Remediate(ctx, sick, cluster.Remediation{Strategy: cluster.RemedyReboot})
@@ -71,6 +75,8 @@ func TestOCL09_remediationInterrupted(t *testing.T) {
 
 // TestOCL09_powerOnRefused: a lock that somebody holds is waited for.
 func TestOCL09_powerOnRefused(t *testing.T) {
+	t.Parallel()
+
 	inWard(t, 1, 3, func(w *ward) {
 		w.service.Inject(lab.Trouble{Match: "PUT /v1/nodes/*/states/power", Skip: 1, Times: 2, Locked: true})
 
@@ -86,6 +92,8 @@ func TestOCL09_powerOnRefused(t *testing.T) {
 // TestRemediate_fences: the machine is off before its Node is fenced, the fence holds until nothing is
 // left there, and it is gone before the Node is waited for.
 func TestRemediate_fences(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		how    cluster.Remediation
 		events string
@@ -96,6 +104,8 @@ func TestRemediate_fences(t *testing.T) {
 		"second reboot": {cluster.Remediation{Strategy: cluster.RemedyReboot, Fence: cluster.FenceNever, RetryLimit: 1, Timeout: time.Minute}, "off edge-w-0, on edge-w-0, off edge-w-0, on edge-w-0"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
 			inWard(t, 1, 3, func(w *ward) {
 				if c.how.RetryLimit > 0 {
 					w.cured = 2
@@ -127,6 +137,8 @@ func TestRemediate_fences(t *testing.T) {
 
 // TestRemediate_whatCannotBeFenced is switched on all the same.
 func TestRemediate_whatCannotBeFenced(t *testing.T) {
+	t.Parallel()
+
 	inWard(t, 1, 3, func(w *ward) {
 		w.api.AddPod(kubetest.Pod{Name: "db-0", Node: sick})
 
@@ -141,6 +153,8 @@ func TestRemediate_whatCannotBeFenced(t *testing.T) {
 
 // TestRemediate_withoutANode: nothing is fenced, and the Node that the boot brings is waited for.
 func TestRemediate_withoutANode(t *testing.T) {
+	t.Parallel()
+
 	inWard(t, 1, 3, func(w *ward) {
 		w.api.Remove("nodes", "", sick)
 
@@ -153,8 +167,29 @@ func TestRemediate_withoutANode(t *testing.T) {
 	})
 }
 
+// TestRemediate_waitsForTheBoot: a Node that nobody has called ill yet is not one that is well again.
+func TestRemediate_waitsForTheBoot(t *testing.T) {
+	t.Parallel()
+
+	inWard(t, 1, 3, func(w *ward) {
+		w.quick = true
+		w.api.AddNode(kubetest.Node{Name: sick, ProviderID: w.record.Machines[sick].ProviderID, BootID: "first", Ready: "True"})
+
+		start := time.Now()
+
+		res := w.heal(sick, cluster.Remediation{Strategy: cluster.RemedyPowerCycle})
+		if res.Err != nil || res.Remedy.Outcome != cluster.OutcomeHealthy || time.Since(start) < bootTime {
+			w.t.Errorf("after %s: %v, %+v", time.Since(start), res.Err, res.Remedy)
+		}
+
+		w.well(sick, 1)
+	})
+}
+
 // TestRemediate_theOnlyControlPlane: its own API cannot fence it.
 func TestRemediate_theOnlyControlPlane(t *testing.T) {
+	t.Parallel()
+
 	inWard(t, 1, 3, func(w *ward) {
 		res := w.heal(master, cluster.Remediation{Strategy: cluster.RemedyReboot})
 		if res.Err != nil || res.Remedy.Outcome != cluster.OutcomeHealthy || slices.Contains(w.noted(), "node "+master) {
@@ -167,6 +202,8 @@ func TestRemediate_theOnlyControlPlane(t *testing.T) {
 
 // TestRemediate_refusals: nothing is touched.
 func TestRemediate_refusals(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		machine, strategy string
 		before            func(w *ward)
@@ -188,6 +225,8 @@ func TestRemediate_refusals(t *testing.T) {
 		"the only control plane replaced": {machine: master, strategy: cluster.RemedyReplace, says: []string{"not allowed", "would be lost"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
 			inWard(t, 1, 3, func(w *ward) {
 				if c.before != nil {
 					c.before(w)
@@ -213,6 +252,8 @@ func TestRemediate_refusals(t *testing.T) {
 
 // TestRemediate_controlPlaneOneAtATime: a member that is well is not taken down beside one that is not.
 func TestRemediate_controlPlaneOneAtATime(t *testing.T) {
+	t.Parallel()
+
 	inWard(t, 3, 5, func(w *ward) {
 		w.api.SetReady("edge-cp-1", "Unknown")
 
@@ -236,6 +277,8 @@ func TestRemediate_controlPlaneOneAtATime(t *testing.T) {
 
 // TestRemediate_whenNothingHelps: what follows the last attempt.
 func TestRemediate_whenNothingHelps(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		then    string
 		outcome cluster.Outcome
@@ -247,6 +290,8 @@ func TestRemediate_whenNothingHelps(t *testing.T) {
 		"replace": {then: cluster.AfterReplace, outcome: cluster.OutcomeNoted, phase: "replace"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
 			inWard(t, 1, 4, func(w *ward) {
 				w.cured = 9
 

@@ -98,8 +98,12 @@ func (w *worker) ready(ctx context.Context, api nodes.Workload, m *member) error
 	want := w.want(m)
 	want.Ready = true
 
-	if m.pool.Name == "" {
-		return w.observed(ctx, api, m, want)
+	// Its Node says for most of a minute that it is Ready while its machine is off: only one that has
+	// booted again counts.
+	if m.pool.Name == "" || m.boot != "" {
+		if err := w.observed(ctx, api, m, want); err != nil || m.pool.Name == "" {
+			return err
+		}
 	}
 
 	j, err := nodes.Join(ctx, api, want, w.exists, 0)
@@ -126,6 +130,8 @@ func (w *worker) observed(ctx context.Context, api nodes.Workload, m *member, wa
 		m.observe(s)
 
 		switch {
+		case m.boot != "" && s.BootID == m.boot:
+			return wait.Again, "Node " + s.Node + " has not booted again", nil
 		case s.Ready == "True":
 			return wait.Done, "", nil
 		case s.Node == "":
@@ -134,6 +140,25 @@ func (w *worker) observed(ctx context.Context, api nodes.Workload, m *member, wa
 			return wait.Again, fmt.Sprintf("Node %s: Ready is %q", s.Node, s.Ready), nil
 		}
 	})
+}
+
+// bootOf says which boot a machine's Node is of; empty where that cannot be told.
+func (w *worker) bootOf(ctx context.Context, m *member) string {
+	if !w.joins() {
+		return ""
+	}
+
+	bounded, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+
+	api, err := w.workload(bounded)
+	if err != nil {
+		return ""
+	}
+
+	all, _ := nodes.Status(bounded, api, []nodes.Want{w.want(m)}) // then nothing is known
+
+	return all[m.Name].BootID
 }
 
 // watching is the rhythm in which Nodes are looked at; the API server may be away for a while.

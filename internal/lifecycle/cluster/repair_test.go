@@ -19,6 +19,8 @@ import (
 // TestRepair_whatMayBeTouched: machines that are ill are healed by the cluster's apply, where so few
 // are that it is not the eyes, and where no data would be lost.
 func TestRepair_whatMayBeTouched(t *testing.T) {
+	t.Parallel()
+
 	for name, c := range map[string]struct {
 		ill     []string
 		limit   string
@@ -36,6 +38,8 @@ func TestRepair_whatMayBeTouched(t *testing.T) {
 		"one that was ill for a while": {limit: "0", masters: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
 			inWard(t, c.masters, c.masters+2, func(w *ward) {
 				if strings.Contains(name, "for a while") {
 					w.api.SetReady(sick, "False")
@@ -81,6 +85,8 @@ func TestRepair_whatMayBeTouched(t *testing.T) {
 
 // TestRepair_leavesMaintenanceAlone: somebody works on the host of a remediation that was cut short.
 func TestRepair_leavesMaintenanceAlone(t *testing.T) {
+	t.Parallel()
+
 	inWard(t, 1, 3, func(w *ward) {
 		w.dies(2, true, func(ctx context.Context, run *cluster.Run) cluster.Result {
 			return run.Remediate(ctx, sick, cluster.Remediation{Strategy: cluster.RemedyReboot})
@@ -110,8 +116,12 @@ func TestRepair_leavesMaintenanceAlone(t *testing.T) {
 
 // TestRepair_doesWhatAPersonNoted: to make a machine anew needs what the cluster makes it from.
 func TestRepair_doesWhatAPersonNoted(t *testing.T) {
+	t.Parallel()
+
 	for strategy, drift := range map[string]string{cluster.RemedyReplace: "is to be replaced", cluster.RemedyRebuild: "is to be rebuilt"} {
 		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+
 			inWard(t, 1, 4, func(w *ward) {
 				for i := range 2 { // asked for twice, it is done once
 					res := w.heal(sick, cluster.Remediation{Strategy: strategy})
@@ -151,6 +161,8 @@ func TestRepair_doesWhatAPersonNoted(t *testing.T) {
 
 // TestRepair_staysWithoutAnotherHost: a machine does not leave its host for nothing.
 func TestRepair_staysWithoutAnotherHost(t *testing.T) {
+	t.Parallel()
+
 	inWard(t, 1, 3, func(w *ward) {
 		w.heal(sick, cluster.Remediation{Strategy: cluster.RemedyReplace})
 
@@ -172,9 +184,13 @@ func TestRepair_staysWithoutAnotherHost(t *testing.T) {
 
 // TestRepair_rebuildInterrupted dies at each change of an apply that makes a machine anew.
 func TestRepair_rebuildInterrupted(t *testing.T) {
+	t.Parallel()
+
 	for _, strategy := range []string{cluster.RemedyRebuild, cluster.RemedyReplace} {
 		for n := range 14 {
 			t.Run(fmt.Sprintf("%s, change %d", strategy, n), func(t *testing.T) {
+				t.Parallel()
+
 				inWard(t, 1, 4, func(w *ward) {
 					w.heal(sick, cluster.Remediation{Strategy: strategy})
 					w.killed(n, n%2 == 0, crew(1), func(ctx context.Context, run *cluster.Run) cluster.Result { return run.Update(ctx, w.record) })

@@ -53,7 +53,6 @@ type rig struct {
 // bubble runs a test on a lab with so many hosts.
 func bubble(t *testing.T, hosts int, f func(r *rig)) {
 	t.Helper()
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := lab.New(store.New(""), lab.Options{Pace: time.Second, Machines: machine.Options{Count: hosts}})
 		s.KeepRequests()

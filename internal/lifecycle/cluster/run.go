@@ -85,6 +85,7 @@ type member struct {
 	joined   bool
 	gone     bool // nothing of it is left, and nobody wants it
 	remedy   *Remedy
+	boot     string // of its Node, before it was switched off; empty: not known
 }
 
 func (r *Run) worker(was Record) *worker {

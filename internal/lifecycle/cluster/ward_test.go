@@ -42,6 +42,7 @@ type ward struct {
 	mu     sync.Mutex
 	boots  map[string]int // by machine
 	cured  int            // boots after which a Node is Ready again
+	quick  bool           // nobody notices that a machine is off: its Node stays Ready, and comes back as of another boot
 	events []string
 }
 
@@ -139,7 +140,10 @@ func (w *ward) powered(name string, on bool) {
 
 	if !on {
 		w.note("off " + name)
-		w.api.SetReady(name, "Unknown")
+
+		if !w.quick {
+			w.api.SetReady(name, "Unknown")
+		}
 
 		return
 	}
@@ -156,8 +160,8 @@ func (w *ward) powered(name string, on bool) {
 	w.later.Go(func() {
 		time.Sleep(bootTime)
 
-		if w.api.Labels(name) == nil {
-			w.api.AddNode(kubetest.Node{Name: name, ProviderID: w.record.Machines[name].ProviderID})
+		if w.quick || w.api.Labels(name) == nil {
+			w.api.AddNode(kubetest.Node{Name: name, ProviderID: w.record.Machines[name].ProviderID, BootID: "later"})
 		}
 
 		w.api.SetReady(name, "True")

@@ -17,6 +17,7 @@ type Node struct {
 	Labels, Annotations map[string]string
 	Ready               string // "True", "False", "Unknown", or "" where nothing is said yet
 	KubeletVersion      string // "" means v1.37.2
+	BootID              string
 	InternalIP          string
 	Allocatable         map[string]string
 }
@@ -41,7 +42,7 @@ func (s *Server) AddNode(n Node) {
 		"metadata": object{"name": n.Name, "labels": labels, "annotations": entries(n.Annotations)},
 		"spec":     object{},
 		"status": object{
-			"nodeInfo": object{"kubeletVersion": version}, "allocatable": entries(n.Allocatable),
+			"nodeInfo": object{"kubeletVersion": version, "bootID": n.BootID}, "allocatable": entries(n.Allocatable),
 			"addresses": []any{object{"type": "Hostname", "address": n.Name}},
 		},
 	}

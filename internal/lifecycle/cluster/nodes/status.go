@@ -13,6 +13,7 @@ import (
 type State struct {
 	Node       string // empty where it has none
 	ProviderID string
+	BootID     string
 	Ready      string    // "True", "False" or "Unknown"; empty where nothing is said
 	Since      time.Time // since when Ready is what it is
 	Differs    []string  // what an apply would set or take away, for people
@@ -50,7 +51,7 @@ func (x *Index) state(w Want) State {
 	n := found.Node
 
 	return State{
-		Node: n.Name, ProviderID: n.ProviderID, Ready: n.Ready, Since: n.ReadySince,
+		Node: n.Name, ProviderID: n.ProviderID, BootID: n.BootID, Ready: n.Ready, Since: n.ReadySince,
 		Differs: changeFor(w, *n).differs,
 	}
 }
