@@ -1,0 +1,105 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// userData is what a machine finds in its cloud-config.
+type userData struct {
+	WriteFiles []struct {
+		Path, Permissions, Encoding, Content string
+		Append                               bool
+	} `json:"write_files"`
+	RunCmd []any `json:"runcmd"`
+}
+
+// read reads a cloud-config, and fails the test where cloud-init would not take it for one.
+func read(t testing.TB, raw []byte) userData {
+	t.Helper()
+
+	if !strings.HasPrefix(string(raw), "#cloud-config\n") {
+		t.Fatal("the user data are no cloud-config")
+	}
+
+	var data userData
+	if err := yaml.Unmarshal(raw, &data); err != nil {
+		t.Fatalf("the user data are no YAML: %v", err)
+	}
+
+	return data
+}
+
+// runs says whether one of the commands contains a text.
+func (d userData) runs(text string) bool {
+	for _, command := range d.RunCmd {
+		if line, ok := command.(string); ok && strings.Contains(line, text) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// content returns the content of a file, "" where the machine does not get it.
+func (d userData) content(t testing.TB, path string) string {
+	t.Helper()
+
+	for _, file := range d.WriteFiles {
+		if file.Path == path {
+			return decoded(t, file.Encoding, file.Content)
+		}
+	}
+
+	return ""
+}
+
+func decoded(t testing.TB, encoding, content string) string {
+	t.Helper()
+
+	switch encoding {
+	case "":
+		return content
+	case "b64", "base64":
+		raw, err := base64.StdEncoding.DecodeString(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		return string(raw)
+	default:
+		t.Fatalf("a file is encoded as %q", encoding)
+
+		return ""
+	}
+}
+
+// write writes the files below a folder, as cloud-init writes them below /.
+func (d userData) write(t testing.TB, root string) {
+	t.Helper()
+
+	for _, file := range d.WriteFiles {
+		path := filepath.Join(root, filepath.Clean("/"+file.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+
+		mode, err := strconv.ParseUint(file.Permissions, 8, 32)
+		if err != nil {
+			t.Fatalf("%s: its permissions: %v", file.Path, err)
+		}
+
+		if err := os.WriteFile(path, []byte(decoded(t, file.Encoding, file.Content)), os.FileMode(mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
