@@ -50,8 +50,10 @@ type Config struct {
 // String describes the configuration without its secrets.
 func (cfg Config) String() string {
 	switch {
-	case cfg.Server != "":
+	case checkServer(cfg.Server) == nil:
 		return cfg.Server
+	case cfg.Server != "":
+		return "an address that is none"
 	case cfg.Path != "":
 		return "kubeconfig " + cfg.Path
 	default:
