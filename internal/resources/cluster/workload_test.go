@@ -178,7 +178,7 @@ func TestCluster_planNamesWhatIsMended(t *testing.T) {
 		config := reached(server, 2, Map{"remediation": Map{"enabled": true, "max_unhealthy": "100%"}})
 		w.apply(config)
 		server.SetReady("edge-w-0", "False")
-		time.Sleep(time.Hour) // of the test's own clock
+		time.Sleep(20 * time.Minute) // of the test's own clock
 
 		o := w.Plan(w.ctx, config)
 		if o.Action != "update" || !strings.Contains(o.Warnings, "Machine edge-w-0 of cluster edge will be remediated (reboot)") || strings.Contains(o.Warnings, "edge-w-1") {

@@ -1,0 +1,4 @@
+import {
+  to = metal3_cluster.edge
+  id = "metal3/edge"
+}
