@@ -19,11 +19,11 @@ const Release = "v1.37.2"
 
 // Binaries returns the folder with etcd, kube-apiserver, kube-controller-manager and kubeadm. It
 // skips where one of them is missing, and in a short run.
-func Binaries(t testing.TB) string {
-	t.Helper()
+func Binaries(tb testing.TB) string {
+	tb.Helper()
 
 	if testing.Short() {
-		t.Skip("this is the short run")
+		tb.Skip("this is the short run")
 	}
 
 	folder := os.Getenv("METAL3_TEST_KUBE_BIN")
@@ -39,11 +39,11 @@ func Binaries(t testing.TB) string {
 
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kubeadm"} {
 		if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Mode()&0o100 == 0 {
-			if one, ok := t.(*testing.T); ok {
+			if one, ok := tb.(*testing.T); ok {
 				acctest.Missing(one, name+" in "+folder+" (scripts/setup.sh kube)")
 			}
 
-			t.Skip("missing part: " + name)
+			tb.Skip("missing part: " + name)
 		}
 	}
 

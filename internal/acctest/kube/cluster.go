@@ -51,48 +51,48 @@ func WithFlags(flags ...string) Option {
 
 // Start starts etcd and kube-apiserver on free ports, and ends them with the test. It takes some
 // four seconds.
-func Start(t testing.TB, opts ...Option) *Cluster {
-	t.Helper()
+func Start(tb testing.TB, opts ...Option) *Cluster {
+	tb.Helper()
 
 	var o options
 	for _, opt := range opts {
 		opt(&o)
 	}
 
-	c := &Cluster{Bin: Binaries(t), Dir: t.TempDir(), CA: NewCA(t, "kubernetes")}
-	free := ports(t, "127.0.0.1", 4)
+	c := &Cluster{Bin: Binaries(tb), Dir: tb.TempDir(), CA: NewCA(tb, "kubernetes")}
+	free := ports(tb, "127.0.0.1", 4)
 	c.URL = "https://127.0.0.1:" + free[2]
-	admin := c.CA.Client(t, "kubernetes-admin", "system:masters")
+	admin := c.CA.Client(tb, "kubernetes-admin", "system:masters")
 	c.Kubeconfig = kubeconfig(c.URL, c.CA.PEM, admin)
-	c.http = clientFor(c.CA.PEM, admin.TLS(t))
+	c.http = clientFor(c.CA.PEM, admin.TLS(tb))
 
-	c.CA.write(t, c.Dir, "ca")
-	c.CA.Server(t, "127.0.0.1", "10.96.0.1", "localhost").write(t, c.Dir, "apiserver")
-	c.accountKeys(t)
-	c.file(t, "admin.conf", c.Kubeconfig)
+	c.CA.write(tb, c.Dir, "ca")
+	c.CA.Server(tb, "127.0.0.1", "10.96.0.1", "localhost").write(tb, c.Dir, "apiserver")
+	c.accountKeys(tb)
+	c.file(tb, "admin.conf", c.Kubeconfig)
 
 	store, peer := "http://127.0.0.1:"+free[0], "http://127.0.0.1:"+free[1]
-	etcd := run(t, c.Dir, "etcd", filepath.Join(c.Bin, "etcd"), "--data-dir="+c.path("store"), "--unsafe-no-fsync",
+	etcd := run(tb, c.Dir, "etcd", filepath.Join(c.Bin, "etcd"), "--data-dir="+c.path("store"), "--unsafe-no-fsync",
 		"--listen-client-urls="+store, "--advertise-client-urls="+store, "--listen-peer-urls="+peer,
 		"--initial-advertise-peer-urls="+peer, "--initial-cluster=default="+peer)
-	etcd.await(t, time.Minute, func() error { return answers(t.Context(), http.DefaultClient, store+"/health") })
+	etcd.await(tb, time.Minute, func() error { return answers(tb.Context(), http.DefaultClient, store+"/health") })
 
-	api := run(t, c.Dir, "kube-apiserver", append([]string{
+	api := run(tb, c.Dir, "kube-apiserver", append([]string{
 		filepath.Join(c.Bin, "kube-apiserver"), "--etcd-servers=" + store, "--bind-address=127.0.0.1", "--secure-port=" + free[2],
 		"--tls-cert-file=" + c.path("apiserver.crt"), "--tls-private-key-file=" + c.path("apiserver.key"), "--client-ca-file=" + c.path("ca.crt"),
 		"--service-account-key-file=" + c.path("sa.pub"), "--service-account-signing-key-file=" + c.path("sa.key"),
 		"--service-account-issuer=https://kubernetes.default.svc.cluster.local", "--service-cluster-ip-range=10.96.0.0/12",
 		"--authorization-mode=Node,RBAC", "--enable-bootstrap-token-auth=true", "--enable-admission-plugins=NodeRestriction", "--cert-dir=" + c.path("run"),
 	}, o.flags...)...)
-	api.await(t, 2*time.Minute, func() error { return answers(t.Context(), c.http, c.URL+"/readyz") })
+	api.await(tb, 2*time.Minute, func() error { return answers(tb.Context(), c.http, c.URL+"/readyz") })
 
 	if o.controllers {
-		c.controllers(t, free[3])
+		c.controllers(tb, free[3])
 	}
 
 	// its controller may not be running, and without it no Pod can be made
-	api.await(t, time.Minute, func() error {
-		status, _ := c.Do(t, http.MethodPost, "/api/v1/namespaces/default/serviceaccounts", map[string]any{"metadata": map[string]any{"name": "default"}})
+	api.await(tb, time.Minute, func() error {
+		status, _ := c.Do(tb, http.MethodPost, "/api/v1/namespaces/default/serviceaccounts", map[string]any{"metadata": map[string]any{"name": "default"}})
 		if status != http.StatusCreated && status != http.StatusConflict {
 			return notYet("making a service account was answered %d", status)
 		}
@@ -103,17 +103,17 @@ func Start(t testing.TB, opts ...Option) *Cluster {
 	return c
 }
 
-func (c *Cluster) controllers(t testing.TB, port string) {
-	t.Helper()
+func (c *Cluster) controllers(tb testing.TB, port string) {
+	tb.Helper()
 
 	conf := c.path("admin.conf")
-	manager := run(t, c.Dir, "kube-controller-manager", filepath.Join(c.Bin, "kube-controller-manager"), "--bind-address=127.0.0.1", "--secure-port="+port,
+	manager := run(tb, c.Dir, "kube-controller-manager", filepath.Join(c.Bin, "kube-controller-manager"), "--bind-address=127.0.0.1", "--secure-port="+port,
 		"--kubeconfig="+conf, "--authentication-kubeconfig="+conf, "--authorization-kubeconfig="+conf, "--client-ca-file="+c.path("ca.crt"),
 		"--cluster-signing-cert-file="+c.path("ca.crt"), "--cluster-signing-key-file="+c.path("ca.key"), "--root-ca-file="+c.path("ca.crt"),
 		"--service-account-private-key-file="+c.path("sa.key"), "--controllers=*,bootstrapsigner,tokencleaner",
 		"--use-service-account-credentials=true", "--leader-elect=false", "--cert-dir="+c.path("run-controllers"))
-	manager.await(t, time.Minute, func() error {
-		status, _ := c.Do(t, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil)
+	manager.await(tb, time.Minute, func() error {
+		status, _ := c.Do(tb, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil)
 		if status != http.StatusOK {
 			return notYet("no service account of the namespace default")
 		}
@@ -124,52 +124,52 @@ func (c *Cluster) controllers(t testing.TB, port string) {
 
 func (c *Cluster) path(name string) string { return filepath.Join(c.Dir, name) }
 
-func (c *Cluster) file(t testing.TB, name string, content []byte) {
-	t.Helper()
+func (c *Cluster) file(tb testing.TB, name string, content []byte) {
+	tb.Helper()
 
 	if err := os.WriteFile(c.path(name), content, 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func (c *Cluster) accountKeys(t testing.TB) {
-	t.Helper()
+func (c *Cluster) accountKeys(tb testing.TB) {
+	tb.Helper()
 
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	private, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	public, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
-	c.file(t, "sa.key", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}))
-	c.file(t, "sa.pub", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
+	c.file(tb, "sa.key", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}))
+	c.file(tb, "sa.pub", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
 }
 
 // Do sends a request as administrator, for what a test prepares. Patches are strategic.
-func (c *Cluster) Do(t testing.TB, method, path string, body any) (int, map[string]any) {
-	t.Helper()
+func (c *Cluster) Do(tb testing.TB, method, path string, body any) (int, map[string]any) {
+	tb.Helper()
 
-	return request(t, c.http, method, c.URL+path, body)
+	return request(tb, c.http, method, c.URL+path, body)
 }
 
-func request(t testing.TB, client *http.Client, method, url string, body any) (int, map[string]any) {
-	t.Helper()
+func request(tb testing.TB, client *http.Client, method, url string, body any) (int, map[string]any) {
+	tb.Helper()
 
 	var raw []byte
 
 	if body != nil {
 		encoded, err := json.Marshal(body)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 
 		raw = encoded
@@ -177,7 +177,7 @@ func request(t testing.TB, client *http.Client, method, url string, body any) (i
 
 	r, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader(raw))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	r.Header.Set("Content-Type", map[bool]string{true: "application/strategic-merge-patch+json", false: "application/json"}[method == http.MethodPatch])

@@ -17,6 +17,8 @@ import (
 
 var aboutNodes = map[string]func(t *testing.T, r rig){
 	"a provider ID is set once": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "provided")
 
 		for range 2 { // the same again is no error
@@ -39,6 +41,8 @@ var aboutNodes = map[string]func(t *testing.T, r rig){
 		r.want(t, http.StatusBadRequest, http.MethodGet, "/api/v1/nodes?fieldSelector=spec.providerID%3Dmetal3", jsonKind, "")
 	},
 	"labels and annotations are merged": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "merged")
 
 		one := "1"
@@ -68,6 +72,8 @@ var aboutNodes = map[string]func(t *testing.T, r rig){
 	"taints are changed":                      taints,
 	"somebody else is faster with the taints": tainted,
 	"conditions have their own path": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "conditioned")
 
 		ready := `{"status":{"conditions":[{"type":"Ready","status":"%s","lastTransitionTime":"2001-02-03T04:05:06Z"}]}}`
@@ -80,10 +86,14 @@ var aboutNodes = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"an old version is refused": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "versioned")
 		r.want(t, http.StatusConflict, http.MethodPatch, "/api/v1/nodes/versioned", mergeKind, `{"metadata":{"resourceVersion":"1","labels":{"a":"b"}}}`)
 	},
 	"a change that changes nothing makes no version": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "unchanged")
 
 		patch := `{"metadata":{"labels":{"a":"b"}}}`
@@ -95,6 +105,8 @@ var aboutNodes = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"a Node is cordoned": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "cordoned")
 
 		for _, cordoned := range []bool{true, true, false} {
@@ -108,6 +120,8 @@ var aboutNodes = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"a Node is deleted": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "deleted")
 
 		for range 2 {
@@ -125,6 +139,8 @@ var aboutNodes = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"Nodes are listed in pages": func(t *testing.T, r rig) {
+		t.Helper()
+
 		for _, name := range []string{"page-1", "page-2", "page-3"} {
 			r.node(t, name)
 		}
@@ -142,6 +158,8 @@ var aboutNodes = map[string]func(t *testing.T, r rig){
 }
 
 func applied(t *testing.T, r rig) {
+	t.Helper()
+
 	r.node(t, "applied")
 
 	foreign, node := "f", func() map[string]string {
@@ -200,6 +218,8 @@ func applied(t *testing.T, r rig) {
 }
 
 func applyMakesNone(t *testing.T, r rig) {
+	t.Helper()
+
 	if err := r.client.ApplyLabels(t.Context(), "nobody", map[string]string{"a": "b"}, true); !errors.Is(err, api.ErrNotFound) {
 		t.Errorf("applied to nobody: %v", err)
 	}
@@ -217,6 +237,8 @@ func applyMakesNone(t *testing.T, r rig) {
 }
 
 func taints(t *testing.T, r rig) {
+	t.Helper()
+
 	r.node(t, "tainted")
 
 	ours := api.Taint{Key: "node.kubernetes.io/out-of-service", Value: "nodeshutdown", Effect: "NoExecute"}
@@ -255,6 +277,8 @@ func taints(t *testing.T, r rig) {
 }
 
 func tainted(t *testing.T, r rig) {
+	t.Helper()
+
 	r.node(t, "raced")
 
 	looks := 0

@@ -25,6 +25,8 @@ func trusting(ca []byte) *http.Client {
 
 var aboutPods = map[string]func(t *testing.T, r rig){
 	"Pods are found by their Node": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "host-1")
 		r.node(t, "host-10")
 		r.pod(t, "host-1", "on-1")
@@ -45,6 +47,8 @@ var aboutPods = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"a Pod is evicted": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "evicting")
 		r.pod(t, "evicting", "free")
 
@@ -63,6 +67,8 @@ var aboutPods = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"a disruption budget forbids an eviction": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "guarding")
 		r.pod(t, "guarding", "guarded")
 		r.block(t, "guarded")
@@ -87,6 +93,8 @@ var aboutPods = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"the Pod of the same name is another one": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "renewing")
 		r.pod(t, "renewing", "renewed")
 
@@ -99,6 +107,8 @@ var aboutPods = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"a Pod is deleted": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.node(t, "deleting")
 		r.pod(t, "deleting", "going")
 
@@ -116,6 +126,8 @@ var aboutPods = map[string]func(t *testing.T, r rig){
 
 var aboutTheRest = map[string]func(t *testing.T, r rig){
 	"the API server says what it is": func(t *testing.T, r rig) {
+		t.Helper()
+
 		v, err := r.client.Version(t.Context())
 		if err != nil || !v.AtLeast(1, 28) || v.Git == "" {
 			t.Errorf("got %+v, %v", v, err)
@@ -130,6 +142,8 @@ var aboutTheRest = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"a ConfigMap is read": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.want(t, http.StatusCreated, http.MethodPost, "/api/v1/namespaces/kube-system/configmaps", jsonKind, `{"metadata":{"name":"kubeadm-config"},"data":{"ClusterConfiguration":"x"}}`)
 
 		if data, err := r.client.ConfigMap(t.Context(), "kube-system", "kubeadm-config"); err != nil || data["ClusterConfiguration"] != "x" {
@@ -144,6 +158,8 @@ var aboutTheRest = map[string]func(t *testing.T, r rig){
 		r.want(t, http.StatusConflict, http.MethodPost, "/api/v1/namespaces/kube-system/configmaps", jsonKind, `{"metadata":{"name":"kubeadm-config"}}`)
 	},
 	"volumes are attached": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.want(t, http.StatusCreated, http.MethodPost, "/apis/storage.k8s.io/v1/volumeattachments", jsonKind,
 			`{"metadata":{"name":"va-1"},"spec":{"attacher":"csi.example.com","nodeName":"n","source":{"persistentVolumeName":"pv"}}}`)
 
@@ -153,6 +169,8 @@ var aboutTheRest = map[string]func(t *testing.T, r rig){
 		}
 	},
 	"a DaemonSet is restarted": func(t *testing.T, r rig) {
+		t.Helper()
+
 		r.want(t, http.StatusCreated, http.MethodPost, "/apis/apps/v1/namespaces/kube-system/daemonsets", jsonKind,
 			`{"metadata":{"name":"plugin"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 
@@ -173,6 +191,8 @@ var aboutTheRest = map[string]func(t *testing.T, r rig){
 }
 
 func devices(t *testing.T, r rig) {
+	t.Helper()
+
 	slice := `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"%s"},"spec":{"driver":"gpu.example.com","nodeName":"%s",
 		"pool":{"name":"%s","generation":1,"resourceSliceCount":1},"devices":[{"name":"gpu-0","attributes":{"uuid":{"string":"GPU-1"},"index":{"int":7},"big":{"bool":true}}}]}}`
 	for _, node := range []string{"with", "without"} {

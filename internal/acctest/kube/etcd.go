@@ -25,21 +25,21 @@ type Etcd struct {
 }
 
 // StartEtcd starts an etcd of as many members, and ends it with the test.
-func StartEtcd(t testing.TB, count int) *Etcd {
-	t.Helper()
+func StartEtcd(tb testing.TB, count int) *Etcd {
+	tb.Helper()
 
-	bin, dir := Binaries(t), t.TempDir()
-	e := &Etcd{CA: NewCA(t, "etcd-ca")}
-	e.Client = e.CA.Client(t, "kube-apiserver-etcd-client")
+	bin, dir := Binaries(tb), tb.TempDir()
+	e := &Etcd{CA: NewCA(tb, "etcd-ca")}
+	e.Client = e.CA.Client(tb, "kube-apiserver-etcd-client")
 	// kubeadm's serving certificates are those of clients, too: etcd asks itself for what is asked in JSON
-	e.CA.Both(t, "127.0.0.1", "localhost").write(t, dir, "server")
-	e.CA.Both(t, "127.0.0.1").write(t, dir, "peer")
+	e.CA.Both(tb, "127.0.0.1", "localhost").write(tb, dir, "server")
+	e.CA.Both(tb, "127.0.0.1").write(tb, dir, "peer")
 
 	if err := os.WriteFile(filepath.Join(dir, "ca.crt"), e.CA.PEM, 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
-	free := ports(t, "127.0.0.1", 2*count)
+	free := ports(tb, "127.0.0.1", 2*count)
 
 	var all []string
 
@@ -53,7 +53,7 @@ func StartEtcd(t testing.TB, count int) *Etcd {
 
 	for n := range count {
 		name := "m" + string(rune('0'+n))
-		e.members = append(e.members, run(t, dir, name, filepath.Join(bin, "etcd"), "--name="+name, "--data-dir="+at("data-"+name), "--unsafe-no-fsync",
+		e.members = append(e.members, run(tb, dir, name, filepath.Join(bin, "etcd"), "--name="+name, "--data-dir="+at("data-"+name), "--unsafe-no-fsync",
 			"--listen-client-urls="+e.Endpoints[n], "--advertise-client-urls="+e.Endpoints[n], "--client-cert-auth=true",
 			"--cert-file="+at("server.crt"), "--key-file="+at("server.key"), "--trusted-ca-file="+at("ca.crt"),
 			"--listen-peer-urls="+e.Peers[n], "--initial-advertise-peer-urls="+e.Peers[n], "--peer-client-cert-auth=true",
@@ -61,11 +61,11 @@ func StartEtcd(t testing.TB, count int) *Etcd {
 			"--initial-cluster="+strings.Join(all, ","), "--initial-cluster-state=new"))
 	}
 
-	client := clientFor(e.CA.PEM, e.Client.TLS(t))
+	client := clientFor(e.CA.PEM, e.Client.TLS(tb))
 	client.Transport.(*http.Transport).TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{} //nolint:forcetypeassert // made so
 
 	for n, member := range e.members {
-		member.await(t, time.Minute, func() error { return answers(context.Background(), client, e.Endpoints[n]+"/health") })
+		member.await(tb, time.Minute, func() error { return answers(context.Background(), client, e.Endpoints[n]+"/health") })
 	}
 
 	return e

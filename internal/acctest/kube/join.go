@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // ErrNotPinned says that a host found a cluster whose authority its user data do not name.
@@ -31,40 +33,40 @@ var ErrNotPinned = errors.New("the authority of the cluster is not pinned")
 // Join has a host boot from the user data of a worker: it finds the cluster, holds its authority
 // against the pins, gets a certificate for the token, registers its Node as its kubelet does, and
 // calls it Ready. It returns the name of the Node.
-func Join(t testing.TB, raw []byte) (string, error) {
-	t.Helper()
+func Join(tb testing.TB, raw []byte) (string, error) {
+	tb.Helper()
 
-	data := read(t, raw)
+	data := read(tb, raw)
 	if !data.runs("kubeadm join --config " + joinConfig) {
-		t.Fatal("nothing in the user data runs kubeadm join")
+		tb.Fatal("nothing in the user data runs kubeadm join")
 	}
 
 	for _, file := range data.WriteFiles {
 		if strings.HasSuffix(file.Path, ".key") {
-			t.Errorf("the machine gets the key %s", file.Path)
+			tb.Errorf("the machine gets the key %s", file.Path)
 		}
 	}
 
 	var c registration
-	if err := yaml.Unmarshal([]byte(data.content(t, joinConfig)), &c); err != nil {
-		t.Fatal(err)
+	if err := yaml.Unmarshal([]byte(data.content(tb, joinConfig)), &c); err != nil {
+		tb.Fatal(err)
 	}
 
 	url := "https://" + c.Discovery.BootstrapToken.APIServerEndpoint
 
-	ca, err := c.discover(t, url)
+	ca, err := c.discover(tb, url)
 	if err != nil {
 		return "", err
 	}
 
-	pair, err := c.certificate(t, url, ca)
+	pair, err := c.certificate(tb, url, ca)
 	if err != nil {
 		return "", err
 	}
 
 	name, kubelet := c.NodeRegistration.Name, clientFor(ca, pair)
 
-	if status, said := request(t, kubelet, http.MethodPost, url+"/api/v1/nodes", c.node()); status != http.StatusCreated {
+	if status, said := request(tb, kubelet, http.MethodPost, url+"/api/v1/nodes", c.node()); status != http.StatusCreated {
 		return "", fmt.Errorf("registering the Node %s: %d %v", name, status, said["message"])
 	}
 
@@ -73,7 +75,7 @@ func Join(t testing.TB, raw []byte) (string, error) {
 		"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": now, "lastTransitionTime": now,
 	}}}}
 
-	if status, said := request(t, kubelet, http.MethodPatch, url+"/api/v1/nodes/"+name+"/status", ready); status != http.StatusOK {
+	if status, said := request(tb, kubelet, http.MethodPatch, url+"/api/v1/nodes/"+name+"/status", ready); status != http.StatusOK {
 		return "", fmt.Errorf("calling the Node %s ready: %d %v", name, status, said["message"])
 	}
 
@@ -81,8 +83,8 @@ func Join(t testing.TB, raw []byte) (string, error) {
 }
 
 // discover reads cluster-info without trust and holds its authority against the pins.
-func (r registration) discover(t testing.TB, url string) ([]byte, error) {
-	t.Helper()
+func (r registration) discover(tb testing.TB, url string) ([]byte, error) {
+	tb.Helper()
 
 	anybody := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, IdleConnTimeout: time.Second}}
 	id, _, _ := strings.Cut(r.Discovery.BootstrapToken.Token, ".")
@@ -90,8 +92,8 @@ func (r registration) discover(t testing.TB, url string) ([]byte, error) {
 	var data map[string]any
 
 	// the bootstrap signer needs up to six seconds for a new token
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		status, said := request(t, anybody, http.MethodGet, url+"/api/v1/namespaces/kube-public/configmaps/cluster-info", nil)
+	for end := time.Now().Add(30 * time.Second); ; {
+		status, said := request(tb, anybody, http.MethodGet, url+"/api/v1/namespaces/kube-public/configmaps/cluster-info", nil)
 		data, _ = said["data"].(map[string]any)
 
 		if status == http.StatusOK && data["jws-kubeconfig-"+id] != nil {
@@ -100,6 +102,10 @@ func (r registration) discover(t testing.TB, url string) ([]byte, error) {
 
 		if time.Now().After(end) {
 			return nil, fmt.Errorf("cluster-info is not signed for this token: %d %v", status, said["message"])
+		}
+
+		if err := wait.Sleep(tb.Context(), 100*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 
@@ -135,8 +141,8 @@ func (r registration) discover(t testing.TB, url string) ([]byte, error) {
 }
 
 // certificate asks for the kubelet's certificate with the token.
-func (r registration) certificate(t testing.TB, url string, ca []byte) (tls.Certificate, error) {
-	t.Helper()
+func (r registration) certificate(tb testing.TB, url string, ca []byte) (tls.Certificate, error) {
+	tb.Helper()
 
 	var none tls.Certificate
 
@@ -162,7 +168,7 @@ func (r registration) certificate(t testing.TB, url string, ca []byte) (tls.Cert
 
 	const path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
-	status, said := request(t, client, http.MethodPost, url+path, map[string]any{
+	status, said := request(tb, client, http.MethodPost, url+path, map[string]any{
 		"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": map[string]any{"generateName": "node-csr-"},
 		"spec": map[string]any{
 			"signerName": "kubernetes.io/kube-apiserver-client-kubelet", "usages": []string{"digital signature", "client auth"},
@@ -177,7 +183,7 @@ func (r registration) certificate(t testing.TB, url string, ca []byte) (tls.Cert
 	name, _ := meta["name"].(string)
 
 	for range 200 {
-		_, said = request(t, client, http.MethodGet, url+path+"/"+name, nil)
+		_, said = request(tb, client, http.MethodGet, url+path+"/"+name, nil)
 
 		signed, _ := said["status"].(map[string]any)
 		if code, _ := signed["certificate"].(string); code != "" {
@@ -189,7 +195,9 @@ func (r registration) certificate(t testing.TB, url string, ca []byte) (tls.Cert
 			return tls.X509KeyPair(cert, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
 		}
 
-		time.Sleep(50 * time.Millisecond)
+		if err := wait.Sleep(tb.Context(), 50*time.Millisecond); err != nil {
+			return none, err
+		}
 	}
 
 	return none, fmt.Errorf("the request for a certificate %s is not signed", name)

@@ -29,40 +29,40 @@ type Pair struct {
 }
 
 // NewCA makes an authority.
-func NewCA(t testing.TB, name string) *Pair {
-	t.Helper()
+func NewCA(tb testing.TB, name string) *Pair {
+	tb.Helper()
 
-	return sign(t, nil, &x509.Certificate{
+	return sign(tb, nil, &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, IsCA: true, BasicConstraintsValid: true,
 	})
 }
 
 // Client signs a client certificate.
-func (p *Pair) Client(t testing.TB, name string, groups ...string) *Pair {
-	t.Helper()
+func (p *Pair) Client(tb testing.TB, name string, groups ...string) *Pair {
+	tb.Helper()
 
-	return sign(t, p, &x509.Certificate{
+	return sign(tb, p, &x509.Certificate{
 		Subject:  pkix.Name{CommonName: name, Organization: groups},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 }
 
 // Server signs a serving certificate.
-func (p *Pair) Server(t testing.TB, hosts ...string) *Pair {
-	t.Helper()
+func (p *Pair) Server(tb testing.TB, hosts ...string) *Pair {
+	tb.Helper()
 
-	return p.serving(t, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, hosts)
+	return p.serving(tb, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, hosts)
 }
 
 // Both signs a certificate for servers that are clients of each other.
-func (p *Pair) Both(t testing.TB, hosts ...string) *Pair {
-	t.Helper()
+func (p *Pair) Both(tb testing.TB, hosts ...string) *Pair {
+	tb.Helper()
 
-	return p.serving(t, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, hosts)
+	return p.serving(tb, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, hosts)
 }
 
-func (p *Pair) serving(t testing.TB, usages []x509.ExtKeyUsage, hosts []string) *Pair {
-	t.Helper()
+func (p *Pair) serving(tb testing.TB, usages []x509.ExtKeyUsage, hosts []string) *Pair {
+	tb.Helper()
 
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "server"}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: usages,
@@ -76,37 +76,37 @@ func (p *Pair) serving(t testing.TB, usages []x509.ExtKeyUsage, hosts []string) 
 		}
 	}
 
-	return sign(t, p, template)
+	return sign(tb, p, template)
 }
 
 // TLS is the pair for a TLS connection.
-func (p *Pair) TLS(t testing.TB) tls.Certificate {
-	t.Helper()
+func (p *Pair) TLS(tb testing.TB) tls.Certificate {
+	tb.Helper()
 
 	pair, err := tls.X509KeyPair(p.PEM, p.PKey)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return pair
 }
 
-func (p *Pair) write(t testing.TB, dir, name string) {
-	t.Helper()
+func (p *Pair) write(tb testing.TB, dir, name string) {
+	tb.Helper()
 
 	for file, content := range map[string][]byte{name + ".crt": p.PEM, name + ".key": p.PKey} {
 		if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }
 
-func sign(t testing.TB, by *Pair, template *x509.Certificate) *Pair {
-	t.Helper()
+func sign(tb testing.TB, by *Pair, template *x509.Certificate) *Pair {
+	tb.Helper()
 
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	template.SerialNumber = big.NewInt(time.Now().UnixNano())
@@ -119,17 +119,17 @@ func sign(t testing.TB, by *Pair, template *x509.Certificate) *Pair {
 
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return &Pair{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})}

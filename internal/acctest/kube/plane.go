@@ -33,28 +33,28 @@ type Plane struct {
 
 // Address gives this machine one more address for a host of a test, and takes it back with the
 // test. No two tests get the same.
-func Address(t testing.TB) string {
-	t.Helper()
+func Address(tb testing.TB) string {
+	tb.Helper()
 
 	if os.Getuid() != 0 {
-		t.Skip("only root gives this machine addresses")
+		tb.Skip("only root gives this machine addresses")
 	}
 
 	for range 50 {
 		// of those that are for documentation; that it is given twice is refused
 		address := fmt.Sprintf("198.51.100.%d", 1+rand.IntN(254))
-		if exec.CommandContext(t.Context(), "ip", "address", "add", address+"/32", "dev", "lo").Run() != nil {
+		if exec.CommandContext(tb.Context(), "ip", "address", "add", address+"/32", "dev", "lo").Run() != nil {
 			continue
 		}
 
-		t.Cleanup(func() {
+		tb.Cleanup(func() {
 			_ = exec.Command("ip", "address", "del", address+"/32", "dev", "lo").Run() //nolint:noctx // the test's is over
 		})
 
 		return address
 	}
 
-	t.Fatal("no free address of 198.51.100.0/24")
+	tb.Fatal("no free address of 198.51.100.0/24")
 
 	return ""
 }
@@ -67,40 +67,40 @@ const (
 
 // Boot has a host with an address (of [Address]) boot from the user data of the machine that
 // begins a cluster. The endpoint in them is this address. It takes some eight seconds.
-func Boot(t testing.TB, address string, raw []byte) *Plane {
-	t.Helper()
+func Boot(tb testing.TB, address string, raw []byte) *Plane {
+	tb.Helper()
 
-	bin, data, root := Binaries(t), read(t, raw), t.TempDir()
+	bin, data, root := Binaries(tb), read(tb, raw), tb.TempDir()
 
-	if !data.runs("kubeadm init --config "+initConfig) || data.content(t, initConfig) == "" {
-		t.Fatal("nothing in the user data runs kubeadm init")
+	if !data.runs("kubeadm init --config "+initConfig) || data.content(tb, initConfig) == "" {
+		tb.Fatal("nothing in the user data runs kubeadm init")
 	}
 
-	data.write(t, root)
+	data.write(tb, root)
 
 	p := &Plane{Address: address, URL: "https://" + address + ":6443", Root: root}
 	kubeadm := func(phase ...string) {
 		argv := append([]string{filepath.Join(bin, "kubeadm"), "init", "phase"}, phase...)
-		command(t, append(argv, "--rootfs", root, "--config", initConfig)...)
+		command(tb, append(argv, "--rootfs", root, "--config", initConfig)...)
 	}
 
 	for _, phase := range []string{"certs all", "kubeconfig all", "etcd local", "control-plane all"} {
 		kubeadm(strings.Fields(phase)...)
 	}
 
-	p.CA = loadCA(t, filepath.Join(root, "etc/kubernetes/pki"))
-	p.http = clientFor(p.CA.PEM, p.CA.Client(t, "kubernetes-admin", "system:masters").TLS(t))
+	p.CA = loadCA(tb, filepath.Join(root, "etc/kubernetes/pki"))
+	p.http = clientFor(p.CA.PEM, p.CA.Client(tb, "kubernetes-admin", "system:masters").TLS(tb))
 
-	p.static(t, bin, "etcd")
-	api := p.static(t, bin, "kube-apiserver", "--bind-address="+address)
-	api.await(t, 2*time.Minute, func() error { return answers(t.Context(), p.http, p.URL+"/readyz") })
-	p.static(t, bin, "kube-controller-manager")
+	p.static(tb, bin, "etcd")
+	api := p.static(tb, bin, "kube-apiserver", "--bind-address="+address)
+	api.await(tb, 2*time.Minute, func() error { return answers(tb.Context(), p.http, p.URL+"/readyz") })
+	p.static(tb, bin, "kube-controller-manager")
 
 	// what kubeadm does once its API answers
 	kubeadm("upload-config", "kubeadm", "--kubeconfig", superAdmin)
 	kubeadm("upload-config", "kubelet", "--kubeconfig", superAdmin)
 	kubeadm("bootstrap-token", "--kubeconfig", superAdmin)
-	p.register(t, data.content(t, initConfig))
+	p.register(tb, data.content(tb, initConfig))
 	kubeadm("mark-control-plane")
 
 	return p
@@ -108,12 +108,12 @@ func Boot(t testing.TB, address string, raw []byte) *Plane {
 
 // static starts a server with the flags of its static Pod. What they call this host's own is the
 // host's address here: several hosts share a machine.
-func (p *Plane) static(t testing.TB, bin, name string, more ...string) *process {
-	t.Helper()
+func (p *Plane) static(tb testing.TB, bin, name string, more ...string) *process {
+	tb.Helper()
 
 	manifest, err := os.ReadFile(filepath.Join(p.Root, "etc/kubernetes/manifests", name+".yaml"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	var pod struct {
@@ -123,7 +123,7 @@ func (p *Plane) static(t testing.TB, bin, name string, more ...string) *process 
 	}
 
 	if err := yaml.Unmarshal(manifest, &pod); err != nil || len(pod.Spec.Containers) != 1 || len(pod.Spec.Containers[0].Command) < 2 {
-		t.Fatalf("the static Pod %s: %v", name, err)
+		tb.Fatalf("the static Pod %s: %v", name, err)
 	}
 
 	here := strings.NewReplacer("/etc/kubernetes", p.Root+"/etc/kubernetes", "/var/lib/etcd", p.Root+"/var/lib/etcd", "127.0.0.1", p.Address)
@@ -136,67 +136,67 @@ func (p *Plane) static(t testing.TB, bin, name string, more ...string) *process 
 		argv = append(argv, key+"="+strings.Join(slices.Compact(parts), ","))
 	}
 
-	return run(t, p.Root, name, append(argv, more...)...)
+	return run(tb, p.Root, name, append(argv, more...)...)
 }
 
 // register plays the kubelet of the host itself.
-func (p *Plane) register(t testing.TB, config string) {
-	t.Helper()
+func (p *Plane) register(tb testing.TB, config string) {
+	tb.Helper()
 
 	for document := range strings.SplitSeq(config, "\n---\n") {
 		var c registration
 		if err := yaml.Unmarshal([]byte(document), &c); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 
 		if c.Kind != "InitConfiguration" {
 			continue
 		}
 
-		if status, said := p.Do(t, http.MethodPost, "/api/v1/nodes", c.node()); status != http.StatusCreated {
-			t.Fatalf("registering the Node: %d %v", status, said["message"])
+		if status, said := p.Do(tb, http.MethodPost, "/api/v1/nodes", c.node()); status != http.StatusCreated {
+			tb.Fatalf("registering the Node: %d %v", status, said["message"])
 		}
 
 		return
 	}
 
-	t.Fatal("there is no InitConfiguration")
+	tb.Fatal("there is no InitConfiguration")
 }
 
 // Do sends a request as administrator, for what a test prepares. Patches are strategic.
-func (p *Plane) Do(t testing.TB, method, path string, body any) (int, map[string]any) {
-	t.Helper()
+func (p *Plane) Do(tb testing.TB, method, path string, body any) (int, map[string]any) {
+	tb.Helper()
 
-	return request(t, p.http, method, p.URL+path, body)
+	return request(tb, p.http, method, p.URL+path, body)
 }
 
 // Kubeconfig is one of an administrator (system:masters).
-func (p *Plane) Kubeconfig(t testing.TB) []byte {
-	t.Helper()
+func (p *Plane) Kubeconfig(tb testing.TB) []byte {
+	tb.Helper()
 
-	return kubeconfig(p.URL, p.CA.PEM, p.CA.Client(t, "kubernetes-admin", "system:masters"))
+	return kubeconfig(p.URL, p.CA.PEM, p.CA.Client(tb, "kubernetes-admin", "system:masters"))
 }
 
-func loadCA(t testing.TB, dir string) *Pair {
-	t.Helper()
+func loadCA(tb testing.TB, dir string) *Pair {
+	tb.Helper()
 
 	var parts [2][]byte
 
 	for i, name := range []string{"ca.crt", "ca.key"} {
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 
 		parts[i] = content
 	}
 
 	p := &Pair{PEM: parts[0], PKey: parts[1]}
-	pair := p.TLS(t)
+	pair := p.TLS(tb)
 
 	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
 	if !ok {
-		t.Fatal("the key of the authority is none of ECDSA")
+		tb.Fatal("the key of the authority is none of ECDSA")
 	}
 
 	p.Cert, p.Key = pair.Leaf, key

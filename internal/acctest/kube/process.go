@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // process is a server that ends with its test.
@@ -27,20 +29,20 @@ type process struct {
 
 // run starts a server. It is killed, never asked: an API server drains its watches for many
 // seconds, and nothing of it is kept. A shell between us and it kills it where the test process dies.
-func run(t testing.TB, dir, name string, argv ...string) *process {
-	t.Helper()
+func run(tb testing.TB, dir, name string, argv ...string) *process {
+	tb.Helper()
 
 	p := &process{name: name, log: filepath.Join(dir, name+".log"), over: make(chan struct{})}
 
 	out, err := os.Create(p.log)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	// The pipe is our life line: its end comes when we are gone, however that happened.
 	life, ours, err := os.Pipe()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	const script = `"$@" </dev/null & child=$!; { cat <&3 >/dev/null; kill -9 $child; } 2>/dev/null & exec 3<&-; wait $child`
@@ -54,7 +56,7 @@ func run(t testing.TB, dir, name string, argv ...string) *process {
 	_, _ = life.Close(), out.Close()
 
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		tb.Fatalf("%s: %v", name, err)
 	}
 
 	go func() {
@@ -62,13 +64,13 @@ func run(t testing.TB, dir, name string, argv ...string) *process {
 		close(p.over)
 	}()
 
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = ours.Close()
 
 		p.kill()
 
-		if t.Failed() {
-			t.Logf("the end of what %s said:\n%s", name, p.tail())
+		if tb.Failed() {
+			tb.Logf("the end of what %s said:\n%s", name, p.tail())
 		}
 	})
 
@@ -88,36 +90,40 @@ func (p *process) tail() string {
 }
 
 // await polls until something is so; it fails the test where the server ends before, or after the limit.
-func (p *process) await(t testing.TB, limit time.Duration, look func() error) {
-	t.Helper()
+func (p *process) await(tb testing.TB, limit time.Duration, look func() error) {
+	tb.Helper()
 
 	var err error
 
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(limit); time.Now().Before(end); {
 		if err = look(); err == nil {
 			return
 		}
 
 		select {
 		case <-p.over:
-			t.Fatalf("%s ended: %s", p.name, p.tail())
+			tb.Fatalf("%s ended: %s", p.name, p.tail())
 		default:
+		}
+
+		if err := wait.Sleep(tb.Context(), 50*time.Millisecond); err != nil {
+			tb.Fatal(err)
 		}
 	}
 
-	t.Fatalf("%s is not there after %s: %v\n%s", p.name, limit, err, p.tail())
+	tb.Fatalf("%s is not there after %s: %v\n%s", p.name, limit, err, p.tail())
 }
 
 // ports returns free ports of an address.
-func ports(t testing.TB, address string, count int) []string {
-	t.Helper()
+func ports(tb testing.TB, address string, count int) []string {
+	tb.Helper()
 
 	found := make([]string, 0, count)
 
 	for range count {
 		l, err := net.Listen("tcp", net.JoinHostPort(address, "0")) //nolint:noctx // of a test
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 
 		// All are held until all are found, so that none is found twice.
@@ -125,7 +131,7 @@ func ports(t testing.TB, address string, count int) []string {
 
 		tcp, ok := l.Addr().(*net.TCPAddr)
 		if !ok {
-			t.Fatal("no TCP address")
+			tb.Fatal("no TCP address")
 		}
 
 		found = append(found, strconv.Itoa(tcp.Port))
@@ -135,14 +141,14 @@ func ports(t testing.TB, address string, count int) []string {
 }
 
 // command runs a program to its end and fails the test with what it said.
-func command(t testing.TB, argv ...string) string {
-	t.Helper()
+func command(tb testing.TB, argv ...string) string {
+	tb.Helper()
 
-	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd := exec.CommandContext(tb.Context(), argv[0], argv[1:]...)
 
 	said, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v: %v\n%s", argv, err, said)
+		tb.Fatalf("%v: %v\n%s", argv, err, said)
 	}
 
 	return string(said)

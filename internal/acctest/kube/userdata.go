@@ -24,16 +24,16 @@ type userData struct {
 }
 
 // read reads a cloud-config, and fails the test where cloud-init would not take it for one.
-func read(t testing.TB, raw []byte) userData {
-	t.Helper()
+func read(tb testing.TB, raw []byte) userData {
+	tb.Helper()
 
 	if !strings.HasPrefix(string(raw), "#cloud-config\n") {
-		t.Fatal("the user data are no cloud-config")
+		tb.Fatal("the user data are no cloud-config")
 	}
 
 	var data userData
 	if err := yaml.Unmarshal(raw, &data); err != nil {
-		t.Fatalf("the user data are no YAML: %v", err)
+		tb.Fatalf("the user data are no YAML: %v", err)
 	}
 
 	return data
@@ -51,20 +51,20 @@ func (d userData) runs(text string) bool {
 }
 
 // content returns the content of a file, "" where the machine does not get it.
-func (d userData) content(t testing.TB, path string) string {
-	t.Helper()
+func (d userData) content(tb testing.TB, path string) string {
+	tb.Helper()
 
 	for _, file := range d.WriteFiles {
 		if file.Path == path {
-			return decoded(t, file.Encoding, file.Content)
+			return decoded(tb, file.Encoding, file.Content)
 		}
 	}
 
 	return ""
 }
 
-func decoded(t testing.TB, encoding, content string) string {
-	t.Helper()
+func decoded(tb testing.TB, encoding, content string) string {
+	tb.Helper()
 
 	switch encoding {
 	case "":
@@ -72,34 +72,34 @@ func decoded(t testing.TB, encoding, content string) string {
 	case "b64", "base64":
 		raw, err := base64.StdEncoding.DecodeString(content)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 
 		return string(raw)
 	default:
-		t.Fatalf("a file is encoded as %q", encoding)
+		tb.Fatalf("a file is encoded as %q", encoding)
 
 		return ""
 	}
 }
 
 // write writes the files below a folder, as cloud-init writes them below /.
-func (d userData) write(t testing.TB, root string) {
-	t.Helper()
+func (d userData) write(tb testing.TB, root string) {
+	tb.Helper()
 
 	for _, file := range d.WriteFiles {
 		path := filepath.Join(root, filepath.Clean("/"+file.Path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 
 		mode, err := strconv.ParseUint(file.Permissions, 8, 32)
 		if err != nil {
-			t.Fatalf("%s: its permissions: %v", file.Path, err)
+			tb.Fatalf("%s: its permissions: %v", file.Path, err)
 		}
 
-		if err := os.WriteFile(path, []byte(decoded(t, file.Encoding, file.Content)), os.FileMode(mode)); err != nil {
-			t.Fatal(err)
+		if err := os.WriteFile(path, []byte(decoded(tb, file.Encoding, file.Content)), os.FileMode(mode)); err != nil {
+			tb.Fatal(err)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (t Token) String() string { return t.ID + ".***" }
 // GoString is String, so that no verb of fmt prints the secret.
 func (t Token) GoString() string { return t.String() }
 
-const tokensPath = "/api/v1/namespaces/kube-system/secrets"
+const tokensPath = "/api/v1/namespaces/kube-system/secrets" //nolint:gosec // a path, not a secret
 
 func tokenName(id string) string { return "bootstrap-token-" + id }
 

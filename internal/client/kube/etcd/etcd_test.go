@@ -20,8 +20,8 @@ import (
 
 // member plays a member that answers each path with a status and a body. What a real one says is
 // held against the client in internal/acctest/kube.
-func member(t testing.TB, answer func(path, body string) (int, string)) *httptest.Server {
-	t.Helper()
+func member(tb testing.TB, answer func(path, body string) (int, string)) *httptest.Server {
+	tb.Helper()
 
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -34,13 +34,13 @@ func member(t testing.TB, answer func(path, body string) (int, string)) *httptes
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text)
 	}))
-	t.Cleanup(s.Close)
+	tb.Cleanup(s.Close)
 
 	return s
 }
 
-func clientOf(t testing.TB, servers ...*httptest.Server) *etcd.Client {
-	t.Helper()
+func clientOf(tb testing.TB, servers ...*httptest.Server) *etcd.Client {
+	tb.Helper()
 
 	cfg := etcd.Config{Timeout: time.Second}
 
@@ -52,10 +52,10 @@ func clientOf(t testing.TB, servers ...*httptest.Server) *etcd.Client {
 
 	c, err := etcd.New(cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
-	t.Cleanup(c.Close)
+	tb.Cleanup(c.Close)
 
 	return c
 }

@@ -29,9 +29,7 @@ type memberJSON struct {
 	Learner    bool     `json:"isLearner"`
 }
 
-func (m memberJSON) member() Member {
-	return Member{m.ID, m.Name, m.PeerURLs, m.ClientURLs, m.Learner}
-}
+func (m memberJSON) member() Member { return Member(m) }
 
 type membersJSON struct {
 	Members []memberJSON `json:"members"`

@@ -25,10 +25,10 @@ type authority struct {
 	pem  []byte
 }
 
-func newAuthority(t testing.TB, name string) *authority {
-	t.Helper()
+func newAuthority(tb testing.TB, name string) *authority {
+	tb.Helper()
 
-	key := newKey(t)
+	key := newKey(tb)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
 		NotBefore: time.Now().Add(-5 * time.Minute), NotAfter: time.Now().Add(10 * 365 * 24 * time.Hour),
@@ -37,12 +37,12 @@ func newAuthority(t testing.TB, name string) *authority {
 
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return &authority{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
@@ -62,41 +62,41 @@ func authorityOf(certPEM, keyPEM []byte) (*authority, error) {
 	return &authority{pair.Leaf, pair.PrivateKey, certPEM}, nil
 }
 
-func newKey(t testing.TB) *ecdsa.PrivateKey {
-	t.Helper()
+func newKey(tb testing.TB) *ecdsa.PrivateKey {
+	tb.Helper()
 
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return key
 }
 
 // sign makes a certificate and returns it with its key as PEM.
-func (a *authority) sign(t testing.TB, template *x509.Certificate) (certPEM, keyPEM []byte) {
-	t.Helper()
+func (a *authority) sign(tb testing.TB, template *x509.Certificate) (certPEM, keyPEM []byte) {
+	tb.Helper()
 
-	key := newKey(t)
+	key := newKey(tb)
 	template.SerialNumber = big.NewInt(time.Now().UnixNano())
 	template.NotBefore = a.cert.NotBefore
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
 }
 
-func (a *authority) serving(t testing.TB, names []string, until time.Time) *tls.Certificate {
-	t.Helper()
+func (a *authority) serving(tb testing.TB, names []string, until time.Time) *tls.Certificate {
+	tb.Helper()
 
 	template := &x509.Certificate{Subject: pkix.Name{CommonName: "kube-apiserver"}, NotAfter: until, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 
@@ -108,18 +108,18 @@ func (a *authority) serving(t testing.TB, names []string, until time.Time) *tls.
 		}
 	}
 
-	pair, err := tls.X509KeyPair(a.sign(t, template))
+	pair, err := tls.X509KeyPair(a.sign(tb, template))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return &pair
 }
 
-func (a *authority) client(t testing.TB, name string, groups ...string) (certPEM, keyPEM []byte) {
-	t.Helper()
+func (a *authority) client(tb testing.TB, name string, groups ...string) (certPEM, keyPEM []byte) {
+	tb.Helper()
 
-	return a.sign(t, &x509.Certificate{
+	return a.sign(tb, &x509.Certificate{
 		Subject:  pkix.Name{CommonName: name, Organization: groups},
 		NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})

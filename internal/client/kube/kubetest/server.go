@@ -74,11 +74,11 @@ func InMemory() Option { return func(o *options) { o.inMemory = true } }
 
 // New starts a server that ends with the test. It has the namespaces and the version of a new
 // cluster, and no Node.
-func New(t testing.TB, opts ...Option) *Server {
-	t.Helper()
+func New(tb testing.TB, opts ...Option) *Server {
+	tb.Helper()
 
 	s := &Server{
-		t: t, now: time.Now, version: [3]string{"1", "37", "v1.37.2"},
+		t: tb, now: time.Now, version: [3]string{"1", "37", "v1.37.2"},
 		devices: map[string]string{"resourceslices": "v1"},
 		objects: map[string]map[string]object{}, owners: map[string]owned{}, blocks: map[string]*block{}, linger: map[string]int{},
 	}
@@ -88,11 +88,11 @@ func New(t testing.TB, opts ...Option) *Server {
 	}
 
 	if s.opts.err != nil {
-		t.Fatal(s.opts.err)
+		tb.Fatal(s.opts.err)
 	}
 
 	if s.ca = s.opts.ca; s.ca == nil {
-		s.ca = newAuthority(t, "kubernetes")
+		s.ca = newAuthority(tb, "kubernetes")
 	}
 
 	for _, namespace := range []string{"default", "kube-system", "kube-public", "kube-node-lease"} {
