@@ -20,7 +20,7 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if !strings.Contains(string(mod), "k8s.io/kubernetes "+kube.Release+"\n") {
+	if !strings.Contains(string(mod)+" ", "k8s.io/kubernetes "+kube.Release+" ") {
 		t.Errorf("test/kube/go.mod does not build %s", kube.Release)
 	}
 }

@@ -5,6 +5,8 @@ package kube_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +37,7 @@ func TestBoot(t *testing.T) {
 	first, err := profile.Init(vars, pki, newToken(t), time.Hour)
 	check(t, err)
 
-	kube.Boot(t, address, first)
+	plane := kube.Boot(t, address, first)
 
 	access, err := bootstrap.Kubeconfig(pki, vars.Cluster.Endpoint, bootstrap.Options{Organizations: []string{bootstrap.GroupClusterAdmins}, Now: time.Now(), TTL: time.Hour})
 	check(t, err)
@@ -57,6 +59,10 @@ func TestBoot(t *testing.T) {
 		t.Parallel()
 		joins(t, client, profile, vars, pki)
 	})
+	t.Run("another machine of the control plane is prepared", func(t *testing.T) {
+		t.Parallel()
+		prepares(t, client, plane, profile, vars, pki)
+	})
 	t.Run("its etcd answers", func(t *testing.T) {
 		t.Parallel()
 
@@ -71,6 +77,26 @@ func TestBoot(t *testing.T) {
 			t.Errorf("got %+v, %v", members, err)
 		}
 	})
+}
+
+func prepares(t *testing.T, client *api.Client, plane *kube.Plane, profile bootstrap.Kubeadm, vars bootstrap.Vars, pki bootstrap.PKI) {
+	t.Helper()
+
+	vars.Machine = bootstrap.Machine{Name: "edge-cp-1", Role: "control_plane", Pool: "control_plane", ProviderID: "metal3://default/node-2/edge-cp-1"}
+	vars.Addresses = map[string]bootstrap.Address{"prov": {Address: kube.Address(t), Prefix: 24}}
+	token := newToken(t)
+	check(t, client.EnsureToken(t.Context(), api.Token{ID: token.ID, Secret: token.Secret}, time.Now().Add(time.Hour)))
+
+	second, err := profile.JoinControlPlane(vars, pki, token)
+	check(t, err)
+
+	root := plane.Prepare(t, second)
+
+	for _, file := range []string{"manifests/kube-apiserver.yaml", "pki/apiserver.crt", "pki/etcd/server.crt", "admin.conf"} {
+		if _, err := os.Stat(filepath.Join(root, "etc/kubernetes", file)); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func joins(t *testing.T, client *api.Client, profile bootstrap.Kubeadm, vars bootstrap.Vars, pki bootstrap.PKI) {

@@ -106,6 +106,26 @@ func Boot(tb testing.TB, address string, raw []byte) *Plane {
 	return p
 }
 
+// Prepare has a host with an address boot from the user data of a further machine of the control
+// plane, as far as it goes without a kubelet: it finds the cluster by pin and token, makes its
+// certificates from the keys that it got, and writes its static Pods. It returns what is / there.
+func (p *Plane) Prepare(tb testing.TB, raw []byte) (root string) {
+	tb.Helper()
+
+	bin, data, root := Binaries(tb), read(tb, raw), tb.TempDir()
+	if !data.runs("kubeadm join --config "+joinConfig) || data.content(tb, joinConfig) == "" {
+		tb.Fatal("nothing in the user data runs kubeadm join")
+	}
+
+	data.write(tb, root)
+
+	for _, phase := range []string{"certs", "kubeconfig", "control-plane"} {
+		command(tb, filepath.Join(bin, "kubeadm"), "join", "phase", "control-plane-prepare", phase, "--rootfs", root, "--config", joinConfig)
+	}
+
+	return root
+}
+
 // static starts a server with the flags of its static Pod. What they call this host's own is the
 // host's address here: several hosts share a machine.
 func (p *Plane) static(tb testing.TB, bin, name string, more ...string) *process {
