@@ -141,7 +141,7 @@ func ports(tb testing.TB, address string, count int) []string {
 }
 
 // command runs a program to its end and fails the test with what it said.
-func command(tb testing.TB, argv ...string) string {
+func command(tb testing.TB, argv ...string) {
 	tb.Helper()
 
 	cmd := exec.CommandContext(tb.Context(), argv[0], argv[1:]...)
@@ -150,8 +150,6 @@ func command(tb testing.TB, argv ...string) string {
 	if err != nil {
 		tb.Fatalf("%v: %v\n%s", argv, err, said)
 	}
-
-	return string(said)
 }
 
 var errNotYet = errors.New("not yet")
