@@ -18,6 +18,10 @@ func (w *worker) provision(ctx context.Context, m *member, over bool) (host.Seen
 	want := w.tenant(m)
 	want.Reprovision = host.Reprovision{Method: "rebuild", Consent: over}
 
+	if want.Tenancy.PowerWas == "" {
+		want.Tenancy.PowerWas = m.seen.Node.PowerState
+	}
+
 	if want.CleaningMode != "" && m.note.CleaningMode == "" {
 		before := m.seen.Node.AutomatedClean == nil || *m.seen.Node.AutomatedClean
 		want.Tenancy.CleaningWas = &before

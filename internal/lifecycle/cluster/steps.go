@@ -249,6 +249,10 @@ func (w *worker) settle(ctx context.Context, m *member) error {
 
 	m.note.Deployed, m.note.Provisioned = m.note.Deploying, now()
 
+	if m.underRepair() && m.note.Remediation.Phase == phaseRebuild {
+		m.note.Remediation = &host.Remediation{Count: m.note.Remediation.Count} // this was it
+	}
+
 	return w.scribble(ctx, m)
 }
 
@@ -328,7 +332,7 @@ func (p *pilot) undeploy(ctx context.Context) error {
 
 	p.log(ctx, fmt.Sprintf("undeploying machine %s%s", p.m.Name, p.m.on()))
 
-	was := p.m.note.CleaningWas
+	was := p.m.note
 
 	seen, err := p.vacate(ctx, p.m)
 	p.takeAll(ctx, p.m, seen)
@@ -345,20 +349,16 @@ func (p *pilot) undeploy(ctx context.Context) error {
 }
 
 // departed does what follows the end of a deployment.
-func (p *pilot) departed(ctx context.Context, cleaningWas *bool) error {
+func (p *pilot) departed(ctx context.Context, was host.Tenancy) error {
 	id := p.m.seen.Node.UUID
 
-	if cleaningWas != nil {
-		if _, err := p.Far.Patch(ctx, id, []ironic.Patch{{Op: "add", Path: "/automated_clean", Value: *cleaningWas}}); err != nil {
+	if was.CleaningWas != nil {
+		if _, err := p.Far.Patch(ctx, id, []ironic.Patch{{Op: "add", Path: "/automated_clean", Value: *was.CleaningWas}}); err != nil {
 			p.warn("Host "+choose.Name(p.m.seen)+" keeps the cleaning mode of machine "+p.m.Name, err.Error())
 		}
 	}
 
-	if p.m.pool.KeepPower && p.m.unwanted {
-		if err := p.Far.Power(ctx, id, ironic.PowerOn); err != nil {
-			p.warn("Host "+choose.Name(p.m.seen)+" was not left on", err.Error())
-		}
-	}
+	p.leaveOn(ctx, was)
 
 	// A claim that Ironic's undeploy did not take along, as one of a host that never was deployed.
 	if p.m.seen.Node.InstanceUUID == p.m.ClaimID {
@@ -368,6 +368,20 @@ func (p *pilot) departed(ctx context.Context, cleaningWas *bool) error {
 	}
 
 	return p.forgetNode(ctx)
+}
+
+// leaveOn switches a host on again that was on when its machine came, so that it is left as its owner
+// wants it: Ironic switches off what it has cleaned. One that is used again at once is not waited for.
+func (p *pilot) leaveOn(ctx context.Context, was host.Tenancy) {
+	n := p.m.seen.Node
+
+	if !p.m.unwanted || n.PowerState == ironic.PowerOn || was.PowerWas != ironic.PowerOn && !p.m.pool.KeepPower || n.InstanceUUID == p.m.ClaimID {
+		return
+	}
+
+	if err := p.power(ctx, p.m, ironic.PowerOn); err != nil {
+		p.warn("Host "+choose.Name(p.m.seen)+" was not switched on again", err.Error())
+	}
 }
 
 // release gives the host of a machine back that has nothing on it.

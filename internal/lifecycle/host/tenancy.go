@@ -39,6 +39,7 @@ type Tenancy struct {
 	Addresses    map[string]string `json:"addresses,omitempty"` // pool -> address
 	CleaningMode string            `json:"automated_cleaning_mode,omitempty"`
 	CleaningWas  *bool             `json:"automated_clean_was,omitempty"` // the host's own setting, for when the machine leaves
+	PowerWas     ironic.Power      `json:"power_was,omitempty"`           // the host's power when it was claimed, for when the machine leaves
 	Provisioned  string            `json:"provisioned_at,omitempty"`      // RFC 3339
 	Fingerprint  string            `json:"fingerprint,omitempty"`         // of the cluster whose create claimed the host
 	Finished     string            `json:"finished,omitempty"`            // RFC 3339: when that create ended; only on the first machine

@@ -110,6 +110,15 @@ func (m *model) planDelete(ctx context.Context, diags *diag.Diagnostics) {
 
 	if m.consumed(ctx, diags) && !m.ForceDestroy.ValueBool() {
 		c, _ := read[consumerModel](ctx, m.Consumer, diags)
+
+		// A cluster that goes in the same run is destroyed first, where it names its hosts. Whether it
+		// is gone is looked at when the host's turn comes.
+		if c.Kind.ValueString() == host.KindMachine {
+			diags.AddWarning("Host "+m.label()+" is in use", "It is claimed by machine "+c.Name.ValueString()+". It is destroyed only if that has left it by then.")
+
+			return
+		}
+
 		diags.AddError("Host "+m.label()+" is in use", "It is claimed by "+c.Kind.ValueString()+" "+first(c.Name.ValueString(), c.ID.ValueString())+"; remove that first, or set force_destroy.")
 
 		return
