@@ -88,6 +88,12 @@ func (t *taker) resume(ctx context.Context) (Got, bool, error) {
 		return Got{}, false, err
 	}
 
+	for _, h := range t.Candidates {
+		if s.Ports == nil && h.Node.UUID == s.Node.UUID {
+			s.Ports = h.Ports
+		}
+	}
+
 	// Nothing was deployed yet, so that the check after claiming is still to be made.
 	if s.Offered() {
 		if why := t.refusal(s); why != "" {

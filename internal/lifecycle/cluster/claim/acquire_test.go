@@ -75,23 +75,29 @@ func TestAcquire_takesTheFirstThatItCanHave(t *testing.T) {
 	}
 
 	for name, w := range map[string]world{
-		"nothing":                    {func(*far) {}, 0, claim.KindAllocation, "", time.Second},
-		"an Ironic that takes time":  {func(f *far) { f.working = 5 }, 0, claim.KindAllocation, "", 10 * time.Second},
-		"allocations are forbidden":  {func(f *far) { f.forbidden = true }, 0, claim.KindInstance, "", 0},
-		"no resource class":          {first(func(n *ironic.Node) { n.ResourceClass = "" }), 1, claim.KindAllocation, "no available nodes", 0},
-		"claimed by a rival":         {first(func(n *ironic.Node) { n.InstanceUUID = rival }), 1, claim.KindAllocation, "no available nodes", 0},
-		"it is gone":                 {func(f *far) { f.forbidden = true; delete(f.nodes, node(0).UUID) }, 1, claim.KindInstance, "it is gone", 0},
-		"a rival, without records":   {func(f *far) { f.forbidden = true; f.nodes[node(0).UUID].InstanceUUID = rival }, 1, claim.KindInstance, "somebody else", 0},
+		"nothing":                   {func(*far) {}, 0, claim.KindAllocation, "", time.Second},
+		"an Ironic that takes time": {func(f *far) { f.working = 5 }, 0, claim.KindAllocation, "", 10 * time.Second},
+		"allocations are forbidden": {func(f *far) { f.forbidden = true }, 0, claim.KindInstance, "", 0},
+		"no resource class":         {first(func(n *ironic.Node) { n.ResourceClass = "" }), 0, claim.KindInstance, "", 0},
+		"no power state":            {first(func(n *ironic.Node) { n.PowerState = "" }), 0, claim.KindInstance, "", 0},
+		"a class of a moment ago":   {strike("allocate", func(n *ironic.Node) { n.ResourceClass = "" }), 1, claim.KindAllocation, "no available nodes", 0},
+		"it has a claim already":    {first(func(n *ironic.Node) { n.InstanceUUID = rival }), 1, claim.KindAllocation, "claimed", 0},
+		"claimed by a rival":        {strike("allocate", func(n *ironic.Node) { n.InstanceUUID = rival }), 1, claim.KindAllocation, "no available nodes", 0},
+		"it is gone":                {func(f *far) { f.forbidden = true; delete(f.nodes, node(0).UUID) }, 1, claim.KindInstance, "it is gone", 0},
+		"a rival, without records": {func(f *far) {
+			f.forbidden = true
+			strike("patch", func(n *ironic.Node) { n.InstanceUUID = rival })(f)
+		}, 1, claim.KindInstance, "somebody else", 0},
 		"it is being cleaned":        {func(f *far) { f.forbidden = true; f.nodes[node(0).UUID].ProvisionState = ironic.Cleaning }, 1, claim.KindInstance, "transition", 0},
 		"maintenance since chosen":   {func(f *far) { f.forbidden = true; f.nodes[node(0).UUID].Maintenance = true }, 1, claim.KindInstance, "in maintenance", 0},
-		"maintenance while claiming": {maintainWhileClaiming, 1, claim.KindAllocation, "in maintenance", 0},
+		"maintenance while claiming": {strike("patch", func(n *ironic.Node) { n.Maintenance = true }), 1, claim.KindAllocation, "in maintenance", 0},
 		"it stays locked":            {func(f *far) { f.forbidden = true; f.locked[node(0).UUID] = true }, 1, claim.KindInstance, "locked", 2 * time.Minute},
 		"an allocation that hangs":   {hangOnce, 1, claim.KindAllocation, "still allocating", 2 * time.Minute},
 		"everything is taken": {func(f *far) {
 			for _, n := range f.nodes {
 				n.InstanceUUID = rival
 			}
-		}, -1, "", "no available nodes", 0},
+		}, -1, "", "claimed", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,15 +136,22 @@ func TestAcquire_takesTheFirstThatItCanHave(t *testing.T) {
 	}
 }
 
-func maintainWhileClaiming(f *far) {
-	f.before = func(op, id string) error {
-		if op == "patch" && id == node(0).UUID {
+// strike changes node-0 right before its first request of a kind.
+func strike(op string, change func(n *ironic.Node)) func(f *far) {
+	return func(f *far) {
+		once := true
+		f.before = func(now, _ string) error {
 			f.mu.Lock()
-			f.nodes[id].Maintenance = true
-			f.mu.Unlock()
-		}
+			defer f.mu.Unlock()
 
-		return nil
+			if now == op && once {
+				once = false
+
+				change(f.nodes[node(0).UUID])
+			}
+
+			return nil
+		}
 	}
 }
 
@@ -246,6 +259,31 @@ func TestAcquire_endsAndLeavesNothing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAcquire_claimThatVanishes: what was claimed is proved by another look.
+func TestAcquire_claimThatVanishes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFar(node(0))
+		f.forbidden = true
+		looks := 0
+		f.before = func(op, _ string) error {
+			if op == "look" {
+				looks++
+			}
+
+			if looks == 2 {
+				f.nodes[node(0).UUID].InstanceUUID = ""
+			}
+
+			return nil
+		}
+
+		if got, _, err := claim.Acquire(t.Context(), f, request("edge-w-0", node(0))); err == nil || !strings.Contains(err.Error(), "a moment later") {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
 }
 
 // TestAcquire_answerLost: a claim that was made, and whose answer never came.

@@ -26,6 +26,7 @@ type far struct {
 	order       []string
 	allocations map[string]*record
 	forbidden   bool // allocations are
+	uncleaned   bool // automated cleaning is off
 	working     int  // looks for which an allocation stays "allocating"; -1: for ever
 	lingering   int  // looks for which a deleted allocation is still shown
 	locked      map[string]bool
@@ -304,7 +305,8 @@ func (f *far) walk(t *testing.T, id, verb string) error {
 		delete(f.allocations, n.AllocationUUID)
 		n.InstanceUUID, n.AllocationUUID, n.InstanceInfo = "", "", map[string]any{}
 
-		if n.ProvisionState = ironic.Available; n.Retired {
+		// Only a cleaning that takes place looks at the mark.
+		if n.ProvisionState = ironic.Available; n.Retired && !f.uncleaned {
 			n.ProvisionState = ironic.Manageable
 		}
 	case "provide":

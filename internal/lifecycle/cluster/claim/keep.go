@@ -21,6 +21,13 @@ import (
 //	                no scheduler chooses a host in that state
 //	manageable      Reclaim: the claim and its note again, the mark goes
 //	provide         ends in available, claimed
+//
+// Where automated cleaning is off, Ironic (21.4 and 29.0, conductor/cleaning.py) skips what
+// would look at the mark: the host ends in available at once. Machines of this provider keep
+// off for the mark and the hold; an allocation of somebody else does not look at either, so
+// that the host may be lost until Reclaim has claimed it. Who is late gets a conflict, and
+// never a host that another has.
+//
 //	deploy, active  Unhold
 //
 // Each may be repeated, and asks the host first.
@@ -43,6 +50,13 @@ func (r Request) owner() string { return r.Namespace + "/" + r.Cluster }
 // Kept reports whether a host is kept for the machine by [Keep].
 func (r Request) Kept(s host.Seen) bool {
 	return s.Node.Retired && s.Node.RetiredReason == r.KeepReason()
+}
+
+// Reclaimable reports whether a host is kept for the machine, and its teardown is over.
+func (r Request) Reclaimable(s host.Seen) bool { return r.Kept(s) && torndown(s) }
+
+func torndown(s host.Seen) bool {
+	return s.Node.ProvisionState == ironic.Manageable || s.Node.ProvisionState == ironic.Available
 }
 
 // Keep marks a host that its machine is about to leave for a redeployment: the teardown then
@@ -85,7 +99,7 @@ func (r Request) holding(s host.Seen, until time.Time) ironic.Patch {
 	return ironic.Patch{Op: "add", Path: holdPath, Value: hold}
 }
 
-// Reclaim claims a kept host again, in manageable, in one request with the note and the end of
+// Reclaim claims a kept host again, after its teardown, in one request with the note and the end of
 // the mark. With clean set, it also says whether the way to available cleans once more.
 func Reclaim(ctx context.Context, far Far, r Request, seen host.Seen, clean *bool) (host.Seen, error) {
 	now, err := far.Look(ctx, seen.Node.UUID)
@@ -102,8 +116,9 @@ func Reclaim(ctx context.Context, far Far, r Request, seen host.Seen, clean *boo
 		return now, &NotHeldError{Host: label(now), ID: r.ID}
 	case n.InstanceUUID == r.ID && !r.Kept(now):
 		return now, nil // done by an earlier run
-	case n.ProvisionState != ironic.Manageable:
-		return now, fmt.Errorf("host %s cannot be claimed again for machine %s: it is in state %q and not in %q", label(now), r.Machine, n.ProvisionState, ironic.Manageable)
+	case !torndown(now):
+		return now, fmt.Errorf("host %s cannot be claimed again for machine %s: it is in state %q and not in %q or %q",
+			label(now), r.Machine, n.ProvisionState, ironic.Manageable, ironic.Available)
 	}
 
 	ops := []ironic.Patch{
@@ -118,8 +133,7 @@ func Reclaim(ctx context.Context, far Far, r Request, seen host.Seen, clean *boo
 	return far.Patch(ctx, n.UUID, ops)
 }
 
-// Unkeep ends a mark and a hold without a new claim: the machine does not come back. The host
-// must not be in available, where it cannot have the mark.
+// Unkeep ends a mark and a hold without a new claim: the machine does not come back.
 func Unkeep(ctx context.Context, far Far, r Request, seen host.Seen) (host.Seen, error) {
 	now, err := far.Look(ctx, seen.Node.UUID)
 	if err != nil {

@@ -20,12 +20,23 @@ import (
 func TestOCL08_aHostIsKeptThroughItsRedeployment(t *testing.T) {
 	t.Parallel()
 
-	for name, journal := range map[string]map[string]any{"a host of this provider": {"managed_by": "x"}, "a host of another tool": nil} {
+	for name, c := range map[string]struct {
+		journal   map[string]any
+		uncleaned bool // automated cleaning is off: the teardown ends in available
+	}{
+		"a host of this provider":        {map[string]any{"managed_by": "x"}, false},
+		"a host of another tool":         {nil, false},
+		"a host that nobody ever cleans": {nil, true},
+	} {
+		journal := c.journal
+
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				f, r, s := held(t, false)
 				id := s.Node.UUID
+				f.uncleaned = c.uncleaned
+				end := map[bool]ironic.State{false: ironic.Manageable, true: ironic.Available}[c.uncleaned]
 
 				if journal != nil {
 					f.nodes[id].Extra[host.JournalKey] = journal
@@ -75,7 +86,7 @@ func TestOCL08_aHostIsKeptThroughItsRedeployment(t *testing.T) {
 				step(func() (host.Seen, error) { return claim.Keep(t.Context(), f, r, s, time.Now().Add(time.Hour)) })
 				walk("deleted")
 
-				if s, _ = f.Look(t.Context(), id); !r.Kept(s) || thief.Kept(s) || s.Node.InstanceUUID != "" || s.Node.ProvisionState != ironic.Manageable {
+				if s, _ = f.Look(t.Context(), id); !r.Kept(s) || thief.Kept(s) || !r.Reclaimable(s) || s.Node.InstanceUUID != "" || s.Node.ProvisionState != end {
 					t.Fatalf("after the teardown: %+v", s.Node)
 				}
 

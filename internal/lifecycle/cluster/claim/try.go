@@ -21,6 +21,21 @@ func (t *taker) try(ctx context.Context, h host.Seen) (Got, string, error) {
 		err  error
 	)
 
+	// The list may be of minutes ago; what is plainly not fit any more is not even claimed for a
+	// moment, which might be the one in which its machine wants it back.
+	h, err = t.look(ctx, h)
+
+	switch {
+	case errors.Is(err, host.ErrGone):
+		return Got{}, "it is gone", nil
+	case err != nil:
+		return Got{}, "", err
+	}
+
+	if why = t.refusal(h); why != "" {
+		return Got{}, why, nil
+	}
+
 	// Ironic allocates only what is available; a host that is cleaned first is claimed plainly.
 	if !t.plain && h.Node.ProvisionState == ironic.Available && h.Node.ResourceClass != "" && h.Node.PowerState != "" {
 		kind = KindAllocation
@@ -45,7 +60,7 @@ func (t *taker) try(ctx context.Context, h host.Seen) (Got, string, error) {
 
 	// The host may have changed since it was chosen, and Ironic lets a claim be made on hosts in
 	// maintenance and in other states.
-	now, err := t.far.Look(ctx, h.Node.UUID)
+	now, err := t.look(ctx, h)
 	if err == nil && now.Node.InstanceUUID != t.ID {
 		err = fmt.Errorf("host %s was claimed and carries the claim %q a moment later", label(h), now.Node.InstanceUUID)
 	}
@@ -59,6 +74,16 @@ func (t *taker) try(ctx context.Context, h host.Seen) (Got, string, error) {
 	}
 
 	return Got{Host: now, Kind: kind}, "", nil
+}
+
+// look returns a host as it is now, with the ports that the list had.
+func (t *taker) look(ctx context.Context, h host.Seen) (host.Seen, error) {
+	now, err := t.far.Look(ctx, h.Node.UUID)
+	if now.Ports == nil {
+		now.Ports = h.Ports
+	}
+
+	return now, err
 }
 
 // giveBack frees a host after a failure, also where the run has been ended.
