@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/claim"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
@@ -82,7 +81,7 @@ func (w *worker) kept(ctx context.Context) error {
 		r := claim.Request{ID: m.ClaimID, Namespace: w.Wanted.Namespace, Cluster: w.Wanted.Name, Machine: m.Name}
 
 		for _, s := range w.allHosts() {
-			if !r.Kept(s) || s.Node.ProvisionState != ironic.Manageable {
+			if !r.Reclaimable(s) {
 				continue
 			}
 
