@@ -57,6 +57,10 @@ func createAllocation(c *api.Call) (api.Answer, error) {
 		return api.Answer{}, err
 	}
 
+	if record.Text(body, "node") != "" {
+		shown = *a // a backfill is done at once
+	}
+
 	return api.Answer{
 		Status: http.StatusCreated, Body: allocationDocument(c, &shown, nil), Location: "allocations/" + a.UUID,
 	}, c.SaveAllocation(a)
@@ -121,7 +125,13 @@ func allocate(c *api.Call, a *record.Allocation, backfill string) error {
 
 	if len(fit) == 0 {
 		a.State = "error"
-		a.LastError = fmt.Sprintf("Failed to process allocation %s: no available nodes match the resource class %s.", a.UUID, a.ResourceClass)
+		who := "no available nodes match"
+
+		if a.Candidates != nil {
+			who = "none of the requested nodes are available and match"
+		}
+
+		a.LastError = fmt.Sprintf("Failed to process allocation %s: %s the resource class %s.", a.UUID, who, a.ResourceClass)
 
 		return nil
 	}
@@ -138,7 +148,7 @@ func allocate(c *api.Call, a *record.Allocation, backfill string) error {
 	return c.SaveNode(n)
 }
 
-// suitable are the nodes that an allocation can have. Ironic also wants the power state to be
+// suitable are the nodes that an allocation can have; the mark "retired" is not looked at. Ironic also wants the power state to be
 // known, which it is not on fake hardware before the first power action.
 func suitable(c *api.Call, a *record.Allocation, backfill string) ([]*record.Node, error) {
 	if backfill != "" {
@@ -148,7 +158,8 @@ func suitable(c *api.Call, a *record.Allocation, backfill string) ([]*record.Nod
 		}
 
 		if n.ProvisionState != state.Active || n.InstanceUUID != "" {
-			return nil, fault.Conflict("Cannot use node %s for backfilling: its state is %s", n.UUID, n.ProvisionState)
+			return nil, fault.Refuse(http.StatusInternalServerError, "Failed to process allocation %s: Cannot backfill an allocation for node %s: "+
+				`Node must be in the "active" state, but the current state is "%s".`, a.UUID, n.UUID, n.ProvisionState)
 		}
 
 		a.ResourceClass = n.ResourceClass
@@ -170,7 +181,7 @@ func suitable(c *api.Call, a *record.Allocation, backfill string) ([]*record.Nod
 		}
 
 		lacks := slices.ContainsFunc(a.Traits, func(t string) bool { return !slices.Contains(n.Traits, t) })
-		if n.ProvisionState == state.Available && !n.Maintenance && power != "" && n.InstanceUUID == "" && !n.Retired && !lacks &&
+		if n.ProvisionState == state.Available && !n.Maintenance && power != "" && n.InstanceUUID == "" && !lacks &&
 			n.ResourceClass == a.ResourceClass && n.ReservedBy(c.Host) == "" &&
 			(a.Candidates == nil || slices.Contains(a.Candidates, n.UUID)) {
 			fit = append(fit, n)

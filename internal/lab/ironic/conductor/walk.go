@@ -71,12 +71,15 @@ func inspection(n *record.Node) []record.Stage {
 }
 
 // cleans tells whether a ramdisk cleans a node on its way to "available".
-func (c *Conductor) cleans(n *record.Node) bool {
+func (c *Conductor) cleans(n *record.Node) bool { return c.automated(n) && !n.Simulated() }
+
+// automated tells whether automated cleaning is on for a node.
+func (c *Conductor) automated(n *record.Node) bool {
 	if n.AutomatedClean != nil {
-		return *n.AutomatedClean && !n.Simulated()
+		return *n.AutomatedClean
 	}
 
-	return !c.NoAutomatedClean && !n.Simulated()
+	return !c.NoAutomatedClean
 }
 
 // cleaning is automated cleaning; the word shows even where nothing is cleaned.
@@ -92,12 +95,13 @@ func (c *Conductor) cleaning(n *record.Node) []record.Stage {
 }
 
 // undeployment is followed by automated cleaning, which is where the node is set free. A
-// retired node goes no further than "manageable".
+// retired node goes no further than "manageable", except where the cleaning is skipped: only
+// its end looks at the mark (conductor/cleaning.py, the same in 21.4 and 29.0).
 func (c *Conductor) undeployment(n *record.Node) (target string, stages []record.Stage) {
 	stages = append([]record.Stage{busy(state.Deleting, "").Powers(state.PowerOff)}, c.cleaning(n)...)
 	stages[1].Do = strings.TrimPrefix(stages[1].Do+",undeploy", ",")
 
-	if n.Retired {
+	if n.Retired && c.automated(n) {
 		stages[len(stages)-1].State = state.Manageable
 	}
 
