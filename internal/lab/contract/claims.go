@@ -15,22 +15,18 @@ import (
 // note is where a claim says whose it is.
 const note = "/instance_info/metal3"
 
-// pool makes nodes that allocations can have: available, of a class of their own, with a power
+// idle makes a node that an allocation can have: available, of a class of its own, with a power
 // state that is known.
-func (f *far) pool(n int) (class string, nodes []string) {
+func (f *far) idle() (class, uuid string) {
 	f.Helper()
 
 	class = newName()
+	_, uuid = f.node(map[string]any{"driver": "fake-hardware", "resource_class": class})
+	f.to(uuid, [2]string{"manage", "manageable"}, [2]string{"provide", "available"})
+	f.expect(http.StatusAccepted, http.MethodPut, "/v1/nodes/"+uuid+"/states/power", map[string]any{"target": "power off"})
+	f.settled(uuid)
 
-	for range n {
-		_, uuid := f.node(map[string]any{"driver": "fake-hardware", "resource_class": class})
-		f.to(uuid, [2]string{"manage", "manageable"}, [2]string{"provide", "available"})
-		f.expect(http.StatusAccepted, http.MethodPut, "/v1/nodes/"+uuid+"/states/power", map[string]any{"target": "power off"})
-		f.settled(uuid)
-		nodes = append(nodes, uuid)
-	}
-
-	return class, nodes
+	return class, uuid
 }
 
 func (f *far) deploy(node string) {
@@ -125,8 +121,7 @@ func plainClaims(f *far) {
 
 // vainAllocations: an allocation that finds no node stays as a record in error, with its name.
 func vainAllocations(f *far) {
-	class, nodes := f.pool(1)
-	uuid := nodes[0]
+	class, uuid := f.idle()
 
 	for _, c := range []struct {
 		why      string
@@ -170,8 +165,8 @@ func vainAllocations(f *far) {
 
 // allocatedLife: what an allocation goes through with its node.
 func allocatedLife(f *far) {
-	class, nodes := f.pool(1)
-	uuid, mine := nodes[0], newUUID()
+	class, uuid := f.idle()
+	mine := newUUID()
 	body := map[string]any{
 		"uuid": mine, "name": class, "resource_class": class, "candidate_nodes": []any{uuid}, "extra": map[string]any{"cluster": "edge", "ip.prov": "192.0.2.7"},
 	}
@@ -246,8 +241,7 @@ func (f *far) torndown(node, end string) {
 
 // backfills: an allocation can be made for a node that runs, and for no other.
 func backfills(f *far) {
-	class, nodes := f.pool(1)
-	uuid := nodes[0]
+	class, uuid := f.idle()
 
 	f.refuse(http.StatusInternalServerError, `Node must be in the "active" state, but the current state is "available".`, http.MethodPost,
 		"/v1/allocations", map[string]any{"node": uuid})
@@ -270,8 +264,8 @@ func backfills(f *far) {
 // keeps: a retired node ends in manageable, is claimed there by hand and comes back claimed.
 // Where cleaning is skipped it ends in available, and allocations do not mind the mark.
 func keeps(f *far) {
-	class, nodes := f.pool(1)
-	uuid, mine := nodes[0], newUUID()
+	class, uuid := f.idle()
+	mine := newUUID()
 
 	f.allocate(map[string]any{"uuid": mine, "name": class, "resource_class": class, "candidate_nodes": []any{uuid}}, "active")
 	f.patch(uuid, add(note, map[string]any{"id": mine}), add("/extra/kept", true))

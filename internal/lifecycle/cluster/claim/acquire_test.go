@@ -330,6 +330,8 @@ func TestAcquire_resumes(t *testing.T) {
 			f.nodes[node(1).UUID].InstanceInfo = map[string]any{}
 		}, 1, claim.KindAllocation, true},
 		"a deployed machine, also in maintenance": {func(t *testing.T, f *far) {
+			t.Helper()
+
 			_ = f.walk(t, node(1).UUID, "active")
 			f.nodes[node(1).UUID].Maintenance = true
 		}, 1, claim.KindAllocation, true},

@@ -199,35 +199,47 @@ func TestFar_keepsTheRulesOfClaims(t *testing.T) {
 
 	for name, do := range map[string]func(t *testing.T, f *far, n ironic.Node) (error, error){
 		"a claim on a free node": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			_, err := f.Patch(t.Context(), n.UUID, claims(mine))
 
 			return err, nil
 		},
 		"the same value again": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			_, first := f.Patch(t.Context(), n.UUID, claims(mine))
 			_, err := f.Patch(t.Context(), n.UUID, claims(mine))
 
 			return errors.Join(first, err), nil
 		},
 		"another value on a claimed node": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			_, _ = f.Patch(t.Context(), n.UUID, claims(mine))
 			_, err := f.Patch(t.Context(), n.UUID, claims(theirs))
 
 			return err, ironic.ErrConflict
 		},
 		"a value that another node has": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			_, _ = f.Patch(t.Context(), node(1).UUID, claims(mine))
 			_, err := f.Patch(t.Context(), n.UUID, claims(mine))
 
 			return err, ironic.ErrConflict
 		},
 		"a claim in manageable and in maintenance": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			f.nodes[n.UUID].Maintenance, f.nodes[n.UUID].ProvisionState = true, ironic.Manageable
 			_, err := f.Patch(t.Context(), n.UUID, claims(mine))
 
 			return err, nil
 		},
 		"an active node without an allocation loses its claim": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			_, _ = f.Patch(t.Context(), n.UUID, claims(mine))
 			_ = f.walk(t, n.UUID, "active")
 			_, err := f.Patch(t.Context(), n.UUID, frees)
@@ -235,6 +247,8 @@ func TestFar_keepsTheRulesOfClaims(t *testing.T) {
 			return err, nil
 		},
 		"an active node with an allocation does not": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			_, _ = f.Allocate(t.Context(), asks(n))
 			_, _ = f.Allocation(t.Context(), mine)
 			_ = f.walk(t, n.UUID, "active")
@@ -247,6 +261,8 @@ func TestFar_keepsTheRulesOfClaims(t *testing.T) {
 			return err, ironic.ErrConflict
 		},
 		"an available node with an allocation loses both": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			_, _ = f.Allocate(t.Context(), asks(n))
 			_, _ = f.Allocation(t.Context(), mine)
 			_, first := f.Patch(t.Context(), n.UUID, frees)
@@ -255,6 +271,8 @@ func TestFar_keepsTheRulesOfClaims(t *testing.T) {
 			return errors.Join(first, err), ironic.ErrNotFound
 		},
 		"a name in use": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			_, _ = f.Allocate(t.Context(), asks(n))
 			a := asks(n)
 			a.UUID = theirs
@@ -263,11 +281,15 @@ func TestFar_keepsTheRulesOfClaims(t *testing.T) {
 			return err, ironic.ErrConflict
 		},
 		"protected nodes are not undeployed": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			f.nodes[n.UUID].Protected = true
 
 			return f.walk(t, n.UUID, "deleted"), ironic.ErrProtected
 		},
 		"a rebuild from available": func(t *testing.T, f *far, n ironic.Node) (error, error) {
+			t.Helper()
+
 			return f.walk(t, n.UUID, "rebuild"), ironic.ErrRefused
 		},
 	} {

@@ -46,17 +46,14 @@ func raceOnce(t *testing.T, chance *rand.Rand) {
 	seen, _ := f.All(t.Context())
 
 	// A slow Ironic, so that the requests of all mix.
-	var mu sync.Mutex
 	f.before = func(string, string) error {
-		mu.Lock()
-		d := time.Duration(chance.IntN(40)) * time.Millisecond
-		mu.Unlock()
-		time.Sleep(d) //nolint:forbidigo // the far side is slow
+		time.Sleep(rand.N(40 * time.Millisecond))
 
 		return nil
 	}
 
 	var (
+		mu   sync.Mutex
 		wg   sync.WaitGroup
 		got  = map[string]string{}
 		none int
