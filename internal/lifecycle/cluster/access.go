@@ -62,7 +62,9 @@ func (w *worker) connect(ctx context.Context) (nodes.Workload, error) {
 			return nil, err
 		}
 
-		cfg.Kubeconfig = text
+		if cfg.Kubeconfig, err = w.atEndpoint(text); err != nil {
+			return nil, err
+		}
 	default:
 		return nil, errors.New("nothing says how to reach the cluster's API server: set workload_api")
 	}
@@ -77,6 +79,20 @@ func (w *worker) connect(ctx context.Context) (nodes.Workload, error) {
 	}
 
 	return api, nil
+}
+
+// atEndpoint is a kubeconfig that was read on a machine, which may name that machine alone.
+func (w *worker) atEndpoint(text []byte) ([]byte, error) {
+	a, err := bootstrap.ParseKubeconfig(text)
+	if err == nil {
+		a, err = a.At(bootstrap.Endpoint{Host: w.Wanted.Endpoint.Host, Port: w.Wanted.Endpoint.Port}, bootstrap.Options{Cluster: w.Wanted.Name})
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("workload_api.ssh: %w", err)
+	}
+
+	return a.Kubeconfig, nil
 }
 
 // sign makes a kubeconfig with the bootstrap profile's CA.

@@ -166,6 +166,7 @@ func (w *worker) address(m *member, s host.Seen) error {
 	}
 
 	m.record.Addresses = out
+	w.postLocked(m)
 
 	return nil
 }
@@ -190,10 +191,9 @@ func (w *worker) pick(c addresses.Compiled, m *member, s host.Seen) (addresses.A
 		take(address)
 	}
 
-	for _, other := range w.members {
-		if other != m {
-			take(other.record.Addresses[c.Name()].Address)
-			take(other.note.Addresses[c.Name()])
+	for name, other := range w.board {
+		if name != m.Name {
+			take(other.addresses[c.Name()].Address)
 		}
 	}
 

@@ -76,6 +76,12 @@ func (w *worker) prepare(ctx context.Context, create bool) error {
 		return err
 	}
 
+	if create {
+		if err := w.oldKeys(ctx); err != nil {
+			return err
+		}
+	}
+
 	if err := w.kept(ctx); err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (w *worker) askReady(ctx context.Context) (wait.Verdict, string, error) {
 	switch {
 	case err == nil:
 		w.mu.Lock()
-		w.api = api
+		w.api = nodes.NewHub(api)
 		w.mu.Unlock()
 
 		return wait.Done, "", nil
@@ -124,7 +124,7 @@ func (w *worker) workload(ctx context.Context) (nodes.Workload, error) {
 	defer w.mu.Unlock()
 
 	if w.api == nil {
-		w.api = api
+		w.api = nodes.NewHub(api) // machines that wait share their looks
 	}
 
 	return w.api, nil

@@ -49,6 +49,10 @@ func (w *worker) look(ctx context.Context) error {
 		w.place(f)
 	}
 
+	for _, m := range w.members {
+		w.postLocked(m)
+	}
+
 	return w.sameIronic(all)
 }
 
@@ -139,6 +143,7 @@ func (w *worker) lookAt(ctx context.Context, m *member) error {
 	s, err := w.Far.Look(ctx, id)
 	if errors.Is(err, host.ErrGone) {
 		m.forget()
+		w.post(m)
 
 		return nil
 	}
@@ -166,6 +171,7 @@ func (w *worker) take(m *member, s host.Seen) {
 
 	w.mu.Lock()
 	w.hosts[s.Node.UUID] = s
+	w.postLocked(m)
 	w.mu.Unlock()
 }
 

@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,13 +38,6 @@ func (w *worker) want(m *member) nodes.Want {
 	slices.Sort(o.Addresses)
 
 	return o
-}
-
-// exists reports whether a machine of that name is one of this cluster: Nodes of others are left alone.
-func (w *worker) exists(name string) bool {
-	m := w.members[name]
-
-	return m != nil && m.sight() != SeenNothing && m.sight() != SeenReturned
 }
 
 // join waits for the Node of a machine and makes it what is wanted.
@@ -89,7 +83,7 @@ func (p *pilot) drain(ctx context.Context) error {
 
 	api, err := p.workload(ctx)
 	if err == nil {
-		err = nodes.Drain(ctx, api, p.m.record.Node, nodes.Options{Timeout: p.Wanted.Timeouts.Drain})
+		err = nodes.Drain(ctx, api, p.m.record.Node, nodes.Options{Timeout: cmp.Or(p.m.pool.Rollout.DrainTimeout, p.Wanted.Timeouts.Drain)})
 	}
 
 	// Pods that may not go are a reason to stop; an API that is not there is none, unless the user says so.
@@ -99,7 +93,7 @@ func (p *pilot) drain(ctx context.Context) error {
 	}
 
 	if err != nil {
-		p.warn("Machine "+p.m.Name+" was not drained", err.Error()+". It goes all the same (rollout.drain = \"best_effort\").")
+		p.warn("Machine "+p.m.Name+" was not drained", err.Error()+". It goes all the same; rollout.drain = \"required\" would have stopped here.")
 	}
 
 	return p.runHooks(ctx, p.m, p.m.pool.PreDeprovision)

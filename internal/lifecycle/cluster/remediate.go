@@ -79,15 +79,21 @@ func (w *worker) repair(ctx context.Context) error {
 		return errors.Join(append(errs, err)...)
 	}
 
+	var masters, workers []*member
+
 	for _, m := range ill {
-		if err := w.permitted(m, ill); err != nil {
+		switch err := w.permitted(m, ill); {
+		case err != nil:
 			w.warn("Machine "+m.Name+" is ill and is left alone", err.Error())
-
-			continue
+		case m.Role == ControlPlane:
+			masters = append(masters, m)
+		default:
+			workers = append(workers, m)
 		}
-
-		errs = append(errs, w.remediate(ctx, m, w.Wanted.Remediation))
 	}
+
+	heal := func(ctx context.Context, m *member) error { return w.remediate(ctx, m, w.Wanted.Remediation) }
+	errs = append(errs, each(ctx, 1, masters, heal), each(ctx, w.Wanted.Parallel.Reboot, workers, heal))
 
 	return errors.Join(errs...)
 }

@@ -196,13 +196,16 @@ func (w *worker) templates(m *member, hw hardware.Hardware) (map[string]string, 
 func (w *worker) vars(m *member, hw hardware.Hardware) datatemplate.Vars {
 	v := datatemplate.Vars{
 		Namespace: w.Wanted.Namespace, Machine: m.Name, Host: choose.Name(m.seen), Index: m.Index, BootMAC: bootMAC(m.seen, hw),
-		Interfaces: map[string]string{}, HostLabels: choose.Labels(m.seen), HostAnnotations: m.seen.Journal.Annotations,
+		HostLabels: choose.Labels(m.seen), HostAnnotations: m.seen.Journal.Annotations,
 		MachineLabels: w.Wanted.Overrides[m.Name].Labels, Addresses: m.record.Addresses,
 	}
 
+	var nics []datatemplate.NIC
 	for _, nic := range hw.NICs {
-		v.Interfaces[nic.Name] = nic.MAC
+		nics = append(nics, datatemplate.NIC{Name: nic.Name, MAC: nic.MAC})
 	}
+
+	v.Interfaces = datatemplate.Interfaces(nics)
 
 	return v
 }

@@ -54,6 +54,7 @@ type worker struct {
 	mu       sync.Mutex
 	hosts    map[string]host.Seen         // by UUID, as the last list showed them
 	members  map[string]*member           // by name of the machine
+	board    map[string]posted            // by machine
 	foreign  map[string]map[string]string // pool -> address of another cluster's machine -> its claim
 	api      nodes.Workload               // once it was reached
 	states   map[string]nodes.State       // by machine, as the last question showed its Node
@@ -70,27 +71,28 @@ type worker struct {
 type member struct {
 	Slot
 
-	pool     Pool
-	want     string       // hash of what it is to be made from
-	known    bool         // it was in the state, or on the far side, before this run
-	unwanted bool         // it is to go
-	seen     host.Seen    // its host; no record where it has none
-	note     host.Tenancy // what it says there
-	kind     claim.Kind
-	record   Machine  // as it was, and as it comes out
-	data     *data    // what it is deployed with; nil: not rendered
-	failed   int      // hosts that failed it in this run
-	avoid    []string // their ids
-	err      error
-	joined   bool
-	gone     bool // nothing of it is left, and nobody wants it
-	remedy   *Remedy
-	boot     string // of its Node, before it was switched off; empty: not known
+	pool      Pool
+	want      string       // hash of what it is to be made from
+	known     bool         // it was in the state, or on the far side, before this run
+	unwanted  bool         // it is to go
+	seen      host.Seen    // its host; no record where it has none
+	note      host.Tenancy // what it says there
+	kind      claim.Kind
+	record    Machine  // as it was, and as it comes out
+	data      *data    // what it is deployed with; nil: not rendered
+	failed    int      // hosts that failed it in this run
+	avoid     []string // their ids
+	err       error
+	joined    bool
+	staleKeys bool // it was made with keys that are lost
+	gone      bool // nothing of it is left, and nobody wants it
+	remedy    *Remedy
+	boot      string // of its Node, before it was switched off; empty: not known
 }
 
 func (r *Run) worker(was Record) *worker {
 	w := &worker{
-		Run: r, hosts: map[string]host.Seen{}, members: map[string]*member{}, foreign: map[string]map[string]string{},
+		Run: r, hosts: map[string]host.Seen{}, members: map[string]*member{}, board: map[string]posted{}, foreign: map[string]map[string]string{},
 		slots: make(chan struct{}, max(r.Wanted.Parallel.Provision, 1)), leaving: make(chan struct{}, max(r.Wanted.Parallel.Deprovision, 1)),
 		kubeconfig: was.Kubeconfig, ca: was.ClusterCA,
 	}

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/claim"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
@@ -118,6 +117,7 @@ func (w *worker) staff(ctx context.Context) error {
 		}
 
 		m.forget()
+		w.post(m)
 	}
 
 	return err
@@ -161,11 +161,29 @@ func (w *worker) claimAll(ctx context.Context, missing []*member, assigned map[s
 	}
 
 	return each(ctx, atOnce, todo, func(ctx context.Context, m *member) error {
-		first := w.hosts[assigned[m.Name]]
-		rest := choose.Candidates(w.Wanted.Request(m.Slot), w.candidates(given), w.taken(), rand.IntN, time.Now())
+		err := w.claimOne(ctx, m, []host.Seen{w.hostAt(assigned[m.Name])})
 
-		return w.claimOne(ctx, m, append([]host.Seen{first}, rest...))
+		var lost *claim.NoHostError
+		if !errors.As(err, &lost) {
+			return err
+		}
+
+		// Somebody else was faster. What nobody of this run was given may still be had.
+		rest := choose.Candidates(w.Wanted.Request(m.Slot), w.candidates(given), w.taken(), rand.IntN, time.Now())
+		if len(rest) == 0 {
+			return err
+		}
+
+		return w.claimOne(ctx, m, rest)
 	})
+}
+
+// hostAt is a host of the last list.
+func (w *worker) hostAt(id string) host.Seen {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return w.hosts[id]
 }
 
 // claimOne claims the first of the candidates that can be had.
@@ -192,7 +210,7 @@ func (w *worker) claimOne(ctx context.Context, m *member, candidates []host.Seen
 	}
 
 	if got.Host.Ports == nil {
-		got.Host.Ports = w.portsOf(got.Host.Node.UUID)
+		got.Host.Ports = w.hostAt(got.Host.Node.UUID).Ports
 	}
 
 	m.kind = got.Kind
@@ -207,7 +225,7 @@ func (w *worker) describe(m *member) {
 	m.note.ID, m.note.Kind, m.note.OwnerID = m.ClaimID, host.KindMachine, w.Wanted.OwnerID
 	m.note.Namespace, m.note.Cluster, m.note.Machine = w.Wanted.Namespace, w.Wanted.Name, m.Name
 	m.note.Role, m.note.Pool, m.note.Index = string(m.Role), m.Pool, m.Index
-	m.note.Fingerprint = w.Wanted.Fingerprint()
+	m.note.Fingerprint, m.note.Keys = w.Wanted.Fingerprint(), w.Wanted.keysOf()
 	m.note.Addresses = map[string]string{}
 
 	for pool, a := range m.record.Addresses {
@@ -246,26 +264,6 @@ func (w *worker) candidates(given map[string]bool) []host.Seen {
 
 // allHosts are all hosts of the last list.
 func (w *worker) allHosts() []host.Seen { return slices.Collect(maps.Values(w.hosts)) }
-
-// taken are the machines that have a host.
-func (w *worker) taken() map[string]choose.Placed {
-	out := map[string]choose.Placed{}
-
-	for name, m := range w.members {
-		if s := m.sight(); s != SeenNothing && s != SeenReturned {
-			out[name] = choose.Placed{HostID: m.seen.Node.UUID, Domain: m.seen.Journal.FailureDomain, Pool: m.Pool, ControlPlane: m.Role == ControlPlane, Outdated: !m.upToDate()}
-		}
-	}
-
-	return out
-}
-
-func (w *worker) portsOf(id string) []ironic.Port {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-
-	return w.hosts[id].Ports
-}
 
 // wantedMembers are the machines that are to be there, the control plane first, each pool by index.
 func (w *worker) wantedMembers() []*member {

@@ -243,6 +243,10 @@ func (w *worker) settle(ctx context.Context, m *member) error {
 		return nil // the next look decides
 	}
 
+	if m.staleKeys {
+		return w.distrust(ctx, m)
+	}
+
 	if m.note.Deployed == m.note.Deploying && m.note.Provisioned != "" {
 		return nil
 	}

@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,17 +12,17 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/kube"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/hardware"
 )
 
-// tokenTTL is how long a token of a machine that joins lives; it is prolonged while the machine is
-// deployed. That of the machine that begins the cluster has to outlive its whole boot.
-const (
-	tokenTTL     = 30 * time.Minute
-	initTokenTTL = 2 * time.Hour
-)
+// tokenTTL is how long tokens live. That of a machine has to outlive its deployment and its boot.
+const tokenTTL = time.Hour
+
+func (b *Bootstrap) ttl() time.Duration { return cmp.Or(b.TokenTTL, tokenTTL) }
 
 // userData renders the user data of a machine: the pool's, or the bootstrap profile's.
 func (w *worker) userData(m *member, d *data, hw hardware.Hardware) (string, error) {
@@ -58,7 +59,7 @@ func (w *worker) profile(m *member, d *data, vars *bootstrap.Vars) (string, erro
 
 	d.token, d.joins = token, !vars.Machine.First
 
-	if vars.Bootstrap, err = b.Kubeadm.For(*vars, m.Role == ControlPlane, b.PKI, token, initTokenTTL); err != nil {
+	if vars.Bootstrap, err = b.Kubeadm.For(*vars, m.Role == ControlPlane, b.PKI, token, b.ttl()); err != nil {
 		return "", fmt.Errorf("bootstrap.kubeadm: %w", err)
 	}
 
@@ -66,7 +67,7 @@ func (w *worker) profile(m *member, d *data, vars *bootstrap.Vars) (string, erro
 
 	switch {
 	case vars.Machine.First:
-		text, err = b.Kubeadm.Init(*vars, b.PKI, token, initTokenTTL)
+		text, err = b.Kubeadm.Init(*vars, b.PKI, token, b.ttl())
 	case m.Role == ControlPlane:
 		text, err = b.Kubeadm.JoinControlPlane(*vars, b.PKI, token)
 	default:
@@ -92,7 +93,7 @@ func (w *worker) userVars(m *member, hw hardware.Hardware) bootstrap.Vars {
 			FailureDomain: m.seen.Journal.FailureDomain, First: w.begins(m), ClaimID: m.ClaimID,
 		},
 		Host:      bootstrap.Host{Name: choose.Name(m.seen), UUID: m.seen.Node.UUID, Labels: choose.Labels(m.seen)},
-		Addresses: addressesOf(m),
+		Addresses: forTemplates(w.addressesOf(m)),
 	}
 
 	for _, nic := range hw.NICs {
@@ -105,15 +106,15 @@ func (w *worker) userVars(m *member, hw hardware.Hardware) bootstrap.Vars {
 	}
 
 	for _, peer := range w.controlPlane() {
-		v.Peers = append(v.Peers, bootstrap.Peer{Name: peer.Name, Addresses: addressesOf(peer)})
+		v.Peers = append(v.Peers, bootstrap.Peer{Name: peer.Name, Addresses: forTemplates(w.addressesOf(peer))})
 	}
 
 	return v
 }
 
-func addressesOf(m *member) map[string]bootstrap.Address {
-	out := make(map[string]bootstrap.Address, len(m.record.Addresses))
-	for pool, a := range m.record.Addresses {
+func forTemplates(all map[string]addresses.Address) map[string]bootstrap.Address {
+	out := make(map[string]bootstrap.Address, len(all))
+	for pool, a := range all {
 		out[pool] = bootstrap.Address{Address: a.Address, Prefix: a.Prefix, Gateway: a.Gateway, DNS: a.DNS}
 	}
 
@@ -124,7 +125,7 @@ func addressesOf(m *member) map[string]bootstrap.Address {
 func (w *worker) controlPlane() []*member { return w.of(ControlPlanePool) }
 
 // begins reports whether a machine is the one that begins the cluster: the control plane's first,
-// as long as none of it runs.
+// as long as no other of it runs that could be joined.
 func (w *worker) begins(m *member) bool {
 	all := w.controlPlane()
 
@@ -132,14 +133,14 @@ func (w *worker) begins(m *member) bool {
 		return false
 	}
 
-	return !slices.ContainsFunc(all, func(other *member) bool { return other.sight() == SeenActive || other.sight() == SeenHalf })
+	return !slices.ContainsFunc(all, func(other *member) bool { return other != m && w.runs(other) })
 }
 
 // announce lets the cluster know of a machine that is about to join: its token, and the end of Nodes
 // that an earlier machine of the same name left.
 func (w *worker) announce(ctx context.Context, m *member) error {
 	if m.data == nil || !m.data.joins {
-		return nil
+		return w.clearNodes(ctx, m)
 	}
 
 	api, err := w.workload(ctx)
@@ -147,10 +148,38 @@ func (w *worker) announce(ctx context.Context, m *member) error {
 		return fmt.Errorf("it needs a token to join: %w", err)
 	}
 
+	if err := w.clearNodes(ctx, m); err != nil {
+		return err
+	}
+
 	token := kube.Token{ID: m.data.token.ID, Secret: m.data.token.Secret, Description: "machine " + m.Name + " joins " + w.Wanted.Namespace + "/" + w.Wanted.Name}
 
-	if err := api.EnsureToken(ctx, token, time.Now().Add(max(tokenTTL, w.Wanted.Timeouts.Provision, w.Wanted.Wait.NodeTimeout))); err != nil {
+	if err := api.EnsureToken(ctx, token, time.Now().Add(max(w.Wanted.Bootstrap.ttl(), w.Wanted.Timeouts.Provision, w.Wanted.Wait.NodeTimeout))); err != nil {
 		return fmt.Errorf("making its token: %w", err)
+	}
+
+	return nil
+}
+
+// clearNodes deletes Nodes that an earlier machine of this name left, before there is a kubelet that
+// takes one over. Where the cluster's API is not there yet, there is nothing to clear.
+func (w *worker) clearNodes(ctx context.Context, m *member) error {
+	if !w.joins() || w.begins(m) {
+		return nil
+	}
+
+	api, err := w.workload(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // who needs the API for more than that says so
+	}
+
+	gone, err := nodes.Clear(ctx, api, []nodes.Want{w.want(m)}, w.exists)
+	if err != nil {
+		w.log(ctx, "machine "+m.Name+": Nodes of earlier machines could not be looked for: "+err.Error())
+	}
+
+	for _, name := range gone {
+		w.log(ctx, "machine "+m.Name+": the Node "+name+" of an earlier machine was deleted")
 	}
 
 	return nil

@@ -189,7 +189,8 @@ type Rollout struct {
 	Strategy       Strategy
 	MaxSurge       Share
 	MaxUnavailable Share
-	Drain          string // "best_effort", "required", "never"
+	Drain          string        // "best_effort", "required", "never"
+	DrainTimeout   time.Duration // 0: the cluster's
 	Pause          time.Duration
 }
 
@@ -244,8 +245,9 @@ type Remediation struct {
 
 // Bootstrap makes machines into a Kubernetes cluster.
 type Bootstrap struct {
-	Kubeadm bootstrap.Kubeadm
-	PKI     bootstrap.PKI
+	Kubeadm  bootstrap.Kubeadm
+	PKI      bootstrap.PKI
+	TokenTTL time.Duration // 0: an hour
 }
 
 // pool finds a pool by name.

@@ -41,6 +41,7 @@ type Tenancy struct {
 	CleaningWas  *bool             `json:"automated_clean_was,omitempty"` // the host's own setting, for when the machine leaves
 	PowerWas     ironic.Power      `json:"power_was,omitempty"`           // the host's power when it was claimed, for when the machine leaves
 	Provisioned  string            `json:"provisioned_at,omitempty"`      // RFC 3339
+	Keys         string            `json:"keys,omitempty"`                // hash of the CA certificate that it was made with
 	Fingerprint  string            `json:"fingerprint,omitempty"`         // of the cluster whose create claimed the host
 	Finished     string            `json:"finished,omitempty"`            // RFC 3339: when that create ended; only on the first machine
 	Remediation  *Remediation      `json:"remediation,omitempty"`

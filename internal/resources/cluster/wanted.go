@@ -53,7 +53,7 @@ func (m model) wanted(ctx context.Context, config *model, d host.Defaults, diags
 	m.pools(ctx, config, &w, diags)
 
 	if k, ok := m.kubeadm(ctx, diags); ok {
-		w.Bootstrap = &cluster.Bootstrap{Kubeadm: k.profile(ctx, diags)}
+		w.Bootstrap = &cluster.Bootstrap{Kubeadm: k.profile(ctx, diags), TokenTTL: span(k.TokenLifetime)}
 		w.AllowEtcdLoss = k.AllowEtcdMemberLoss.ValueBool()
 	}
 

@@ -74,7 +74,7 @@ func (s rolloutModel) rollout() cluster.Rollout {
 
 	return cluster.Rollout{
 		Strategy: cluster.Strategy(s.Strategy.ValueString()), MaxSurge: share(s.MaxSurge), MaxUnavailable: share(s.MaxUnavailable),
-		Drain: drain[s.Drain.ValueString()], Pause: span(s.PauseBetween),
+		Drain: drain[s.Drain.ValueString()], DrainTimeout: span(s.DrainTimeout), Pause: span(s.PauseBetween),
 	}
 }
 
