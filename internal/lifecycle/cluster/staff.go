@@ -160,6 +160,12 @@ func (w *worker) claimAll(ctx context.Context, missing []*member, assigned map[s
 		}
 	}
 
+	for _, m := range todo { // one after the other: the same pools give the same addresses
+		if err := w.address(m, host.Seen{}); err != nil {
+			return err
+		}
+	}
+
 	return each(ctx, atOnce, todo, func(ctx context.Context, m *member) error {
 		err := w.claimOne(ctx, m, []host.Seen{w.hostAt(assigned[m.Name])})
 
