@@ -220,7 +220,10 @@ func labelValue() validator.String {
 // userDataTemplate does not repeat what it refuses: user data may hold keys.
 func userDataTemplate() validator.String {
 	return value.Check("Invalid template of user data", "a template", func(s string) error {
-		_, err := bootstrap.ParseTemplate(s)
+		t, err := bootstrap.ParseTemplate(s)
+		if err == nil {
+			err = t.Check()
+		}
 
 		return err //nolint:wrapcheck // it says all
 	})

@@ -149,3 +149,26 @@ func TestSource_hash(t *testing.T) {
 		seen[s.Hash()] = true
 	}
 }
+
+// TestCheck_namesThatNoMachineHas: a plan tells them; what depends on the machine it does not know.
+func TestCheck_namesThatNoMachineHas(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"a: << .Machine.Nam >>":                         `line 1 of the template: there is no key "Nam"`,
+		"a: 1\nb: << .Machin.Name >>":                   `line 2 of the template: there is no key "Machin"`,
+		"<<range .Host.NICs>><< .Mac >><<end>>":         `line 1 of the template: there is no key "Mac"`,
+		"a: << .Machine.Name >> << .Host.Labels.rack>>": "",
+		"a: << .Addresses.prov.Address >>":              "",
+		"<<range .Host.NICs>><< .MAC >><<end>>":         "",
+	} {
+		tmpl, err := bootstrap.ParseTemplate(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if err := tmpl.Check(); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

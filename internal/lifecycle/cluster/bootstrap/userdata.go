@@ -24,6 +24,17 @@ func ParseTemplate(text string) (Template, error) {
 	return Template{t}, err //nolint:wrapcheck // its own words are a sentence
 }
 
+// Check tells what is wrong with the template for every machine: names that there are not. What
+// depends on the machine, such as the labels of its host, is told when it is rendered.
+func (t Template) Check() error {
+	_, err := t.of.Render(Vars{Host: Host{NICs: []NIC{{}}}, Peers: []Peer{{}}})
+	if errors.Is(err, bounded.ErrField) {
+		return err //nolint:wrapcheck // its own words are a sentence
+	}
+
+	return nil
+}
+
 // Render renders the template for a machine. A key that is not there is an error.
 func (t Template) Render(v Vars) ([]byte, error) {
 	return t.of.Render(v) //nolint:wrapcheck // its own words are a sentence

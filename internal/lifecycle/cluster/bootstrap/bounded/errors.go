@@ -9,6 +9,20 @@ import (
 	"regexp"
 )
 
+// ErrField is what errors.Is finds where a template asks for something that no machine has: a name
+// that is wrong, whatever the template is rendered for.
+var ErrField = errors.New("no such field")
+
+// noField reads text/template's complaint of that.
+var noField = regexp.MustCompile(`can't evaluate field (\w{1,63}) in type `)
+
+// fieldError is one that is an [ErrField].
+type fieldError struct{ text string }
+
+func (e fieldError) Error() string { return e.text }
+
+func (e fieldError) Is(target error) bool { return target == ErrField }
+
 const templateName = "template"
 
 // position is how text/template begins its errors.
@@ -22,7 +36,6 @@ var phrases = []struct {
 	says string
 }{
 	{regexp.MustCompile(`map has no entry for key ("[^"\\]{1,253}")`), "there is no key %s"},
-	{regexp.MustCompile(`can't evaluate field (\w{1,63}) in type `), "there is no key %q"},
 	{regexp.MustCompile(`nil data; no entry for key ("[^"\\]{1,253}")`), "there is no key %s"},
 	{regexp.MustCompile(`function ("\w{1,63}") not defined`), "there is no function %s"},
 	{regexp.MustCompile(`undefined variable ("\$\w{1,63}")`), "there is no variable %s"},
@@ -55,6 +68,10 @@ func templateError(err error) error {
 
 	if errors.As(err, &missing) {
 		return fmt.Errorf("%s: there is no key %s", where, missing.key)
+	}
+
+	if m := noField.FindStringSubmatch(err.Error()); m != nil {
+		return fieldError{fmt.Sprintf("%s: there is no key %q", where, m[1])}
 	}
 
 	for _, p := range phrases {
