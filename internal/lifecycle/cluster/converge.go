@@ -178,7 +178,7 @@ func (w *worker) work(ctx context.Context) error {
 	}
 
 	if err := w.renderAll(ctx); err != nil {
-		return err
+		return w.unclaim(ctx, w.wantedMembers(), err)
 	}
 
 	if err := w.repair(ctx); err != nil {

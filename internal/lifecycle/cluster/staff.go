@@ -101,12 +101,17 @@ func (w *worker) staff(ctx context.Context) error {
 		return nil
 	}
 
-	// Machines that were there before keep theirs; what this run took is given back.
+	return w.unclaim(ctx, missing, err)
+}
+
+// unclaim gives back what this run took, after a failure and before any deployment. Machines that were
+// there before keep their hosts.
+func (w *worker) unclaim(ctx context.Context, taken []*member, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 
-	for _, m := range missing {
-		if m.seen.Node.UUID == "" {
+	for _, m := range taken {
+		if m.known || m.sight() != SeenClaimed {
 			continue
 		}
 
