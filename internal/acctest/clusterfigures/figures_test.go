@@ -66,6 +66,8 @@ func config(machines int) acctest.Map {
 
 // TestFigures_planOfAHundred counts the requests of a plan; how long the create took is only said.
 func TestFigures_planOfAHundred(t *testing.T) {
+	t.Parallel()
+
 	if testing.Short() {
 		t.Skip("not in the short run: its create takes long")
 	}

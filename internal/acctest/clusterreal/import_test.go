@@ -15,7 +15,7 @@ import (
 func TestImport_aRunningCluster(t *testing.T) {
 	t.Parallel()
 	ironics(t, func(t *testing.T, r acctest.Real, class bool) { //nolint:thelper // it is the test
-		c := newPool(t, r, 3, class).newCluster("i", 2)
+		c := newPool(t, r, 3, class).newCluster("i")
 		hosts := c.applied(2)
 		before := c.pool.changed(t.Context())
 

@@ -38,7 +38,7 @@ func TestKill_createScaleRolloutDestroy(t *testing.T) {
 	})
 
 	ironics(t, func(t *testing.T, r acctest.Real, class bool) { //nolint:thelper // it is the test
-		k := &killed{cluster: newPool(t, r, 5, class).newCluster("k", 2), struck: &struck, missed: &missed}
+		k := &killed{cluster: newPool(t, r, 5, class).newCluster("k"), struck: &struck, missed: &missed}
 
 		k.cuts("apply")
 		hosts := k.settles(2, nil)

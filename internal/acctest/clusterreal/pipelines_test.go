@@ -37,7 +37,7 @@ func TestOCL01_twoPipelinesAtOnce(t *testing.T) {
 	t.Parallel()
 	ironics(t, func(t *testing.T, r acctest.Real, class bool) { //nolint:thelper // it is the test
 		p := newPool(t, r, 6, class)
-		a, b := p.newCluster("a", 2), p.newCluster("b", 2)
+		a, b := p.newCluster("a"), p.newCluster("b")
 
 		atOnce(func() { a.Must("apply", "-auto-approve") }, func() { b.Must("apply", "-auto-approve") })
 

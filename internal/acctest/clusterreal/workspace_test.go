@@ -43,7 +43,7 @@ var providerDir = func() func(t *testing.T) string {
 				t.Fatal(err)
 			}
 
-			if err := os.WriteFile(filepath.Join(made, "terraform-provider-metal3"), content, 0o755); err != nil { //nolint:gosec // it is to be run
+			if err := os.WriteFile(filepath.Join(made, "terraform-provider-metal3"), content, 0o755); err != nil {
 				t.Fatal(err)
 			}
 
@@ -140,11 +140,11 @@ type cluster struct {
 }
 
 // newCluster is the configuration of one, in a folder of its own.
-func (p *pool) newCluster(name string, workers int) *cluster {
+func (p *pool) newCluster(name string) *cluster {
 	p.t.Helper()
 
 	c := &cluster{Workspace: newWorkspace(p.t, p.real), pool: p, name: p.name + name, image: p.real.ImageURL, sum: p.real.ImageSHA256}
-	c.wants(workers)
+	c.wants(2)
 
 	return c
 }

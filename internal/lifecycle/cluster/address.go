@@ -198,7 +198,7 @@ func (w *worker) pick(c addresses.Compiled, m *member, s host.Seen) (addresses.A
 	}
 
 	if c.Allocation() == addresses.ByRandom {
-		return c.Random(func(a netip.Addr) bool { return used[a] }, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))) //nolint:gosec // no secret
+		return c.Random(func(a netip.Addr) bool { return used[a] }, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 	}
 
 	return c.Sequential(func(a netip.Addr) bool { return used[a] })

@@ -35,13 +35,6 @@ func (w *worker) postLocked(m *member) {
 	}
 }
 
-// postAll tells it of all machines, when nothing is under way.
-func (w *worker) postAll() {
-	for _, m := range w.members {
-		w.post(m)
-	}
-}
-
 // has reports whether a machine has a host.
 func (p posted) has() bool { return p.sight != "" && p.sight != SeenNothing && p.sight != SeenReturned }
 

@@ -69,16 +69,19 @@ func (w *worker) conditions(r *Record, bad []string) []Condition {
 		out = append(out, initialized)
 	}
 
+	return append(out, w.nodesCondition(unready))
+}
+
+// nodesCondition says whether the Nodes are Ready.
+func (w *worker) nodesCondition(unready []string) Condition {
 	switch {
 	case !w.joins():
-		out = append(out, Condition{ConditionNodes, "Unknown", "NotWatched", "nothing says how to reach the cluster's API server, or wait.level is below registered"})
+		return Condition{ConditionNodes, "Unknown", "NotWatched", "nothing says how to reach the cluster's API server, or wait.level is below registered"}
 	case len(unready) == 0:
-		out = append(out, Condition{ConditionNodes, "True", "NodesReady", ""})
+		return Condition{ConditionNodes, "True", "NodesReady", ""}
 	default:
-		out = append(out, Condition{ConditionNodes, "False", "NodesNotReady", strings.Join(unready, ", ")})
+		return Condition{ConditionNodes, "False", "NodesNotReady", strings.Join(unready, ", ")}
 	}
-
-	return out
 }
 
 func condition(kind string, against []string, good, bad string) Condition {

@@ -26,6 +26,7 @@ func (r *Run) converge(ctx context.Context, was Record, create bool) Result {
 	w := r.worker(was)
 
 	err := w.prepare(ctx, create)
+	began := err == nil
 
 	// What is there is not this create's: it knows nothing of it, and gives nothing of it back.
 	var exists *ExistsError
@@ -42,10 +43,10 @@ func (r *Run) converge(ctx context.Context, was Record, create bool) Result {
 	}
 
 	if err == nil && create {
-		err = w.finished(ctx)
+		w.finished(ctx)
 	}
 
-	if err != nil && create && r.Wanted.Rollback && ctx.Err() == nil {
+	if err != nil && create && began && r.Wanted.Rollback && ctx.Err() == nil {
 		err = w.rollback(ctx, err)
 	}
 
@@ -66,13 +67,15 @@ func (w *worker) prepare(ctx context.Context, create bool) error {
 		return err
 	}
 
-	if create {
-		if err := w.identity(); err != nil {
-			return err
-		}
+	if err := w.ours(create); err != nil {
+		return err
 	}
 
 	if err := w.lineUp(); err != nil {
+		return err
+	}
+
+	if err := w.untouched(create); err != nil {
 		return err
 	}
 
@@ -174,7 +177,7 @@ func (m *member) outdated() bool {
 // last: what leaves, leaves when everything else is done.
 func (w *worker) work(ctx context.Context) error {
 	if w.Wanted.Wait.Level == LevelClaimed {
-		return nil
+		return w.scaleIn(ctx)
 	}
 
 	if err := w.renderAll(ctx); err != nil {

@@ -30,7 +30,11 @@ func (r *Run) Delete(ctx context.Context, was Record) Result {
 	}
 
 	if err == nil {
-		err = w.end(ctx)
+		err = w.end(ctx, func(*member) bool { return true })
+	}
+
+	if err == nil {
+		err = w.sweep(ctx)
 	}
 
 	res := w.result(ctx, err)
@@ -53,12 +57,16 @@ func (w *worker) foreignOwner() error {
 	return nil
 }
 
-// end takes all machines down.
-func (w *worker) end(ctx context.Context) error {
+// end takes machines down.
+func (w *worker) end(ctx context.Context, which func(*member) bool) error {
 	var workers, masters []*member
 
 	for _, name := range sortedKeys(w.members) {
 		m := w.members[name]
+		if !which(m) {
+			continue
+		}
+
 		m.unwanted = true
 
 		if p, ok := w.Wanted.pool(m.Pool); ok {
@@ -78,7 +86,7 @@ func (w *worker) end(ctx context.Context) error {
 		}
 	}
 
-	return w.sweep(ctx)
+	return nil
 }
 
 // takeAway brings one machine of a cluster that goes to its end.

@@ -84,7 +84,7 @@ func (w *worker) knock(ctx context.Context) (wait.Verdict, string, error) {
 func (w *worker) askReady(ctx context.Context) (wait.Verdict, string, error) {
 	api, err := w.connect(ctx)
 	if err != nil {
-		return wait.Again, err.Error(), nil // a kubeconfig that only a running machine has
+		return wait.Again, err.Error(), nil //nolint:nilerr // a kubeconfig that only a running machine has
 	}
 
 	err = api.Ready(ctx)

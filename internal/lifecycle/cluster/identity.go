@@ -18,6 +18,9 @@ import (
 // was killed between our answer and its write to disk.
 const lostWindow = 15 * time.Minute
 
+// ErrOtherKeys says that machines were made with keys that nobody has given to this run.
+var ErrOtherKeys = errors.New("made with other keys than the state has")
+
 // ExistsError says that there are machines of a cluster of this name already.
 type ExistsError struct {
 	Cluster  string
@@ -60,6 +63,50 @@ func (w *worker) identity() error {
 	return &ExistsError{w.Wanted.Namespace + "/" + w.Wanted.Name, names, why}
 }
 
+// ours refuses to change what is somebody else's.
+func (w *worker) ours(create bool) error {
+	if create {
+		return w.identity()
+	}
+
+	return w.foreignOwner()
+}
+
+// untouched refuses what no plan could tell: a create that would take down or make anew machines of a
+// cluster that is finished, and an update without the keys that the cluster was made with.
+func (w *worker) untouched(create bool) error {
+	var names, changed, keyless []string
+
+	finished := false
+
+	for _, name := range sortedKeys(w.members) {
+		m := w.members[name]
+		if !m.known {
+			continue
+		}
+
+		names = append(names, name)
+		finished = finished || m.note.Finished != ""
+
+		if m.unwanted || m.outdated() {
+			changed = append(changed, name)
+		}
+
+		if w.Wanted.Bootstrap != nil && m.note.Keys != "" && m.note.Keys != w.Wanted.keysOf() {
+			keyless = append(keyless, name)
+		}
+	}
+
+	switch {
+	case create && finished && len(changed) > 0:
+		return &ExistsError{w.Wanted.Namespace + "/" + w.Wanted.Name, names, "its create has ended, and this one would take down or make anew " + joined(changed)}
+	case !create && len(keyless) > 0:
+		return fmt.Errorf("%s: %w, as after an import: give the cluster's own in bootstrap.kubeadm.pki", joined(keyless), ErrOtherKeys)
+	default:
+		return nil
+	}
+}
+
 func recent(stamp string) bool {
 	at, err := time.Parse(time.RFC3339, stamp)
 
@@ -67,12 +114,12 @@ func recent(stamp string) bool {
 }
 
 // finished notes on the first machine that the create has ended: from now on the cluster is in a state.
-func (w *worker) finished(ctx context.Context) error {
+func (w *worker) finished(ctx context.Context) {
 	all := w.wantedMembers()
 
 	at := slices.IndexFunc(all, func(m *member) bool { return m.sight() == SeenActive || m.sight() == SeenClaimed })
 	if at < 0 {
-		return nil
+		return
 	}
 
 	all[at].note.Finished = now()
@@ -80,19 +127,13 @@ func (w *worker) finished(ctx context.Context) error {
 	if err := w.scribble(ctx, all[at]); err != nil {
 		w.log(ctx, "the end of the create is not noted: "+err.Error())
 	}
-
-	return nil
 }
 
 // rollback gives everything back that a failed create made.
 func (w *worker) rollback(ctx context.Context, cause error) error {
 	w.log(ctx, "giving everything back")
 
-	for _, m := range w.members {
-		m.unwanted = true
-	}
-
-	err := w.end(ctx)
+	err := w.end(ctx, func(m *member) bool { return !m.known }) // what was there before is not this create's
 	if err != nil {
 		return fmt.Errorf("%w; giving everything back failed too: %w", cause, err)
 	}

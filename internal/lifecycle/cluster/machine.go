@@ -141,6 +141,8 @@ func remake(f Facts) (Step, error) {
 		return join(f)
 	case !f.Drained:
 		return StepDrain, nil
+	case !f.Left:
+		return StepLeave, nil
 	default:
 		return StepRemake, nil
 	}

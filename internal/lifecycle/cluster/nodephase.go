@@ -113,6 +113,10 @@ func (p *pilot) leave(ctx context.Context) error {
 		return nil
 	}
 
+	if len(p.others(p.m)) == 0 {
+		return nil // there is nobody to leave: what it holds goes with it
+	}
+
 	if p.Etcd == nil {
 		return p.lose(errors.New("nothing says how to reach etcd"))
 	}
@@ -171,7 +175,7 @@ func (p *pilot) forgetNode(ctx context.Context) error {
 	if err != nil {
 		p.warn("The Node of machine "+p.m.Name+" is left", err.Error()+". Delete it by hand, or the next machine of that name does.")
 
-		return nil
+		return nil //nolint:nilerr // the machine itself has left
 	}
 
 	p.m.record.Node, p.m.record.NodeReady = "", nil

@@ -4,13 +4,11 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"time"
 
-	"context"
-
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
 )
 
 // provision deploys a machine on the host that it has claimed: package host's machine, as a tenant.
@@ -96,6 +94,3 @@ func (w *worker) tenant(m *member) host.Wanted {
 
 	return want
 }
-
-// liveISO reports whether a pool's machines run from an image in memory; they get no config drive.
-func (p Pool) liveISO() bool { return p.Image != nil && p.Image.Format == image.LiveISO }

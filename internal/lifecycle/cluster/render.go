@@ -84,7 +84,7 @@ func hashOf(v any) string {
 }
 
 // upToDate reports whether a machine was made from its pool's present template.
-func (m *member) upToDate() bool { return m.note.Runs() == m.want }
+func (m *member) upToDate() bool { return m.note.Runs() == "" || m.note.Runs() == m.want }
 
 // renderAll renders what is deployed in this run before anything is: an error in a template costs nothing.
 func (w *worker) renderAll(ctx context.Context) error {

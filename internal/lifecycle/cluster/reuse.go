@@ -118,5 +118,7 @@ func (w *worker) unhold(ctx context.Context, m *member) {
 		return
 	}
 
+	note := m.note
 	w.take(m, s)
+	m.note = note // not written yet
 }

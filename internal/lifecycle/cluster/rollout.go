@@ -42,16 +42,8 @@ func (w *worker) rollPool(ctx context.Context, p Pool) error {
 			return context.Cause(ctx)
 		}
 
-		if !first && p.Rollout.Pause > 0 {
-			if err := wait.Sleep(ctx, p.Rollout.Pause); err != nil {
-				return err
-			}
-		}
-
-		if p.Role == ControlPlane {
-			if err := w.healthyControlPlane(ctx, out[0]); err != nil {
-				return err
-			}
+		if err := w.beforeNext(ctx, p, out[0], first); err != nil {
+			return err
 		}
 
 		var err error
@@ -67,12 +59,31 @@ func (w *worker) rollPool(ctx context.Context, p Pool) error {
 	}
 }
 
+// beforeNext pauses between the steps of a rollout, and waits for a control plane that can take one.
+func (w *worker) beforeNext(ctx context.Context, p Pool, next *member, first bool) error {
+	if !first && p.Rollout.Pause > 0 {
+		if err := wait.Sleep(ctx, p.Rollout.Pause); err != nil {
+			return err
+		}
+	}
+
+	if p.Role != ControlPlane {
+		return nil
+	}
+
+	return w.healthyControlPlane(ctx, next)
+}
+
 // Bounds are how many machines a rollout may make beyond the replicas, and how many of those it may
 // take down, as Cluster API rounds them: both nothing would never get on.
 func (r Rollout) Bounds(replicas int) (surge, unavailable int) {
 	surge, unavailable = r.MaxSurge.Of(replicas, true), r.MaxUnavailable.Of(replicas, false)
-	if surge == 0 && unavailable == 0 {
-		unavailable = 1
+	if r.Strategy != Replace {
+		surge = 0 // a machine that keeps its host needs no other beside it
+	}
+
+	if surge == 0 {
+		unavailable = max(unavailable, 1)
 	}
 
 	return surge, unavailable

@@ -96,7 +96,7 @@ func (p *pilot) Look(ctx context.Context, f Facts, _ time.Duration) (Facts, erro
 func (p *pilot) Note(f Facts) string { return string(f.Sight) }
 
 // Do implements [lifecycle.Machine]: one step.
-func (p *pilot) Do(ctx context.Context, f Facts, step Step) (Facts, bool, error) {
+func (p *pilot) Do(ctx context.Context, _ Facts, step Step) (Facts, bool, error) {
 	err := p.do(ctx, step)
 
 	return p.facts(), err == nil, err
@@ -252,6 +252,7 @@ func (w *worker) settle(ctx context.Context, m *member) error {
 	}
 
 	m.note.Deployed, m.note.Provisioned = m.note.Deploying, now()
+	w.unhold(ctx, m)
 
 	if m.underRepair() && m.note.Remediation.Phase == phaseRebuild {
 		m.note.Remediation = &host.Remediation{Count: m.note.Remediation.Count} // this was it
@@ -341,7 +342,7 @@ func (p *pilot) undeploy(ctx context.Context) error {
 	seen, err := p.vacate(ctx, p.m)
 	p.takeAll(ctx, p.m, seen)
 
-	if err != nil && p.m.seen.Node.InstanceUUID == p.m.ClaimID {
+	if err != nil && (p.m.seen.Node.InstanceUUID == p.m.ClaimID || p.m.kind == claim.KindNote) {
 		return err
 	}
 

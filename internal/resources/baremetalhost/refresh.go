@@ -38,7 +38,7 @@ func (m *model) drift(ctx context.Context, s host.Seen, diags *diag.Diagnostics)
 		m.Namespace, m.Name = splitName(n.Name, m.Namespace)
 	}
 
-	if t, lent := s.Tenancy(); n.AutomatedClean != nil && !(lent && t.CleaningMode != "") {
+	if t, lent := s.Tenancy(); n.AutomatedClean != nil && (!lent || t.CleaningMode == "") {
 		m.AutomatedCleaningMode = types.StringValue(map[bool]string{true: "metadata", false: "disabled"}[*n.AutomatedClean])
 	}
 

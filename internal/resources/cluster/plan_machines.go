@@ -84,7 +84,7 @@ func (p *planner) prepare(ctx context.Context, diags *diag.Diagnostics) {
 
 	for name, m := range p.have {
 		if r, ok := p.roles[m.Pool]; ok {
-			m.UpToDate = m.HostID == "" || !p.changes(r, m)
+			m.UpToDate = m.HostID == "" || m.TemplateHash == "" || !p.changes(r, m)
 			p.have[name] = m
 		}
 	}

@@ -36,7 +36,7 @@ func (b *Backend) settings(s host.Seen, w host.Wanted) []setting {
 	}
 
 	// What a machine of a cluster has set is set until it leaves.
-	if t, lent := s.Tenancy(); w.CleaningMode != "" && !(lent && t.CleaningMode != "") {
+	if t, lent := s.Tenancy(); w.CleaningMode != "" && (!lent || t.CleaningMode == "") {
 		out = append(out, setting{name: "automated_cleaning_mode", path: "/automated_clean", want: w.CleaningMode != "disabled"})
 	}
 
