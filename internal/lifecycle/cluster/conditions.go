@@ -34,12 +34,12 @@ func (w *worker) conditions(r *Record, bad []string) []Condition {
 			running = append(running, name)
 		}
 
-		if !m.Healthy {
-			if m.Role == ControlPlane {
-				masters = append(masters, name)
-			} else {
-				workers = append(workers, name)
-			}
+		switch {
+		case m.Healthy:
+		case m.Role == ControlPlane:
+			masters = append(masters, name)
+		default:
+			workers = append(workers, name)
 		}
 
 		if m.NodeReady == nil || !*m.NodeReady {

@@ -6,10 +6,12 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
@@ -109,6 +111,13 @@ func unless(given, all bootstrap.Pair) bootstrap.Pair {
 	}
 
 	return all
+}
+
+// keepUnless keeps the keys of an update, unless it was refused because they are not the cluster's.
+func keepUnless(ctx context.Context, err error, to keeper, fresh bootstrap.PKI, diags *diag.Diagnostics) {
+	if !errors.Is(err, cluster.ErrOtherKeys) {
+		keep(ctx, to, fresh, diags)
+	}
 }
 
 // keep writes the keys that were made to private state.

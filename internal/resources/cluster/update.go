@@ -5,12 +5,9 @@ package cluster
 
 import (
 	"context"
-	"errors"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 )
 
 // Update implements [resource.Resource]. It never taints: after a failure the state says what was
@@ -61,10 +58,7 @@ func (r *clusterResource) Update(ctx context.Context, req resource.UpdateRequest
 	}
 
 	plan.Ironic = keepKnown(plan.Ironic, life.Far.Endpoint())
-
-	if !errors.Is(res.Err, cluster.ErrOtherKeys) {
-		keep(ctx, resp.Private, fresh, &resp.Diagnostics)
-	}
+	keepUnless(ctx, res.Err, resp.Private, fresh, &resp.Diagnostics)
 
 	if res.Err == nil && !stopped {
 		plan.settle(ctx, res.Record, &resp.Diagnostics)
