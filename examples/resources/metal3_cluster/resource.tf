@@ -8,7 +8,7 @@ data "metal3_data_template" "node" {
     }
     networks = {
       ipv4 = [{
-        id = "prov", link = "eth0", from_pool = "prov",
+        id     = "prov", link = "eth0", from_pool = "prov",
         routes = [{ network = "0.0.0.0", prefix = 0, gateway = { from_pool = "prov" } }]
       }]
     }
