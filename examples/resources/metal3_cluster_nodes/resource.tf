@@ -5,14 +5,14 @@ resource "metal3_cluster" "edge" {
 
   control_plane = {
     replicas  = 3
-    image     = { url = "https://images.example.com/talos-openstack.raw", checksum = "sha256:0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0" }
+    image     = { url = "https://images.example.com/talos-openstack.raw", checksum = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0", checksum_type = "sha256" }
     user_data = data.talos_machine_configuration.controlplane.machine_configuration
   }
 
   workers = {
     gpu = {
       replicas  = 2
-      image     = { url = "https://images.example.com/talos-openstack.raw", checksum = "sha256:0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0" }
+      image     = { url = "https://images.example.com/talos-openstack.raw", checksum = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0", checksum_type = "sha256" }
       user_data = data.talos_machine_configuration.worker.machine_configuration
     }
   }
