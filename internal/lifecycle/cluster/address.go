@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -131,21 +132,24 @@ func CheckAddresses(of map[string]map[string]addresses.Address) []error {
 	return errs
 }
 
+// have are the addresses that a machine has already, as the state and, before that, its note say.
+func (m *member) have() map[string]string {
+	out := map[string]string{}
+	for pool, a := range m.record.Addresses {
+		out[pool] = a.Address
+	}
+
+	maps.Copy(out, m.note.Addresses)
+
+	return out
+}
+
 // address gives a machine its addresses, those that a host decides once the host is known.
 func (w *worker) address(m *member, s host.Seen) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	have := map[string]string{}
-	for pool, a := range m.record.Addresses {
-		have[pool] = a.Address
-	}
-
-	for pool, a := range m.note.Addresses {
-		have[pool] = a
-	}
-
-	out, err := w.Wanted.Foreseen(w.pools, m.Slot, have)
+	out, err := w.Wanted.Foreseen(w.pools, m.Slot, m.have())
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (w *worker) postLocked(m *member) {
 }
 
 // has reports whether a machine has a host.
-func (p posted) has() bool { return p.sight != "" && p.sight != SeenNothing && p.sight != SeenReturned }
+func (p posted) has() bool { return p.sight != "" && !p.sight.vacant() }
 
 // taken are the machines that have a host.
 func (w *worker) taken() map[string]choose.Placed {

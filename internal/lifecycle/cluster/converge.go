@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
@@ -102,8 +104,7 @@ func (w *worker) lineUp() error {
 
 	for name, m := range w.members {
 		m.record.UpToDate = true
-		if p, ok := w.Wanted.pool(m.Pool); ok {
-			m.pool, m.want = p, w.Wanted.TemplateHash(p, name)
+		if w.shape(m) {
 			m.record.UpToDate = m.upToDate()
 		}
 
@@ -116,11 +117,7 @@ func (w *worker) lineUp() error {
 	}
 
 	for _, s := range l.Add {
-		p, _ := w.Wanted.pool(s.Pool)
-		w.members[s.Name] = &member{
-			Slot: s, pool: p, want: w.Wanted.TemplateHash(p, s.Name),
-			record: Machine{Name: s.Name, Pool: s.Pool, Role: s.Role, Index: s.Index, ClaimID: s.ClaimID},
-		}
+		w.enlist(s)
 	}
 
 	for _, v := range l.Leave {
@@ -152,12 +149,7 @@ func (w *worker) foresee() error {
 	all := map[string]map[string]addresses.Address{}
 
 	for _, m := range w.wantedMembers() {
-		have := map[string]string{}
-		for pool, a := range m.record.Addresses {
-			have[pool] = a.Address
-		}
-
-		out, err := w.Wanted.Foreseen(w.pools, m.Slot, have)
+		out, err := w.Wanted.Foreseen(w.pools, m.Slot, m.have())
 		if err != nil {
 			return err
 		}
@@ -227,7 +219,7 @@ func (w *worker) raiseControlPlane(ctx context.Context) error {
 	rest := slices.DeleteFunc(slices.Clone(all), func(m *member) bool { return m == first })
 
 	if w.Wanted.Bootstrap == nil && !w.joins() {
-		return each(ctx, len(rest), rest, func(ctx context.Context, m *member) error { return w.bring(ctx, m, GoalRun) })
+		return remote.Each(ctx, 0, rest, func(ctx context.Context, m *member) error { return w.bring(ctx, m, GoalRun) })
 	}
 
 	for _, m := range rest {
@@ -289,10 +281,7 @@ func (w *worker) healthyControlPlane(ctx context.Context, except *member) error 
 		return err
 	}
 
-	limit := w.Wanted.Wait.NodeTimeout
-	if limit <= 0 {
-		limit = defaultAPITimeout
-	}
+	limit := cmp.Or(w.Wanted.Wait.NodeTimeout, defaultAPITimeout)
 
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -330,7 +319,7 @@ func (w *worker) raiseWorkers(ctx context.Context) error {
 		}
 	}
 
-	return each(ctx, len(all), all, func(ctx context.Context, m *member) error { return w.bring(ctx, m, GoalRun) })
+	return remote.Each(ctx, 0, all, func(ctx context.Context, m *member) error { return w.bring(ctx, m, GoalRun) })
 }
 
 // withoutHost reports whether a machine stays planned, because there are too few hosts and that is
@@ -355,7 +344,7 @@ func (w *worker) scaleIn(ctx context.Context) error {
 		}
 	}
 
-	errs := []error{each(ctx, len(workers), workers, w.takeDown)}
+	errs := []error{remote.Each(ctx, 0, workers, w.takeDown)}
 
 	for _, m := range masters {
 		if ctx.Err() != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/claim"
 )
 
@@ -69,9 +70,7 @@ func (w *worker) end(ctx context.Context, which func(*member) bool) error {
 
 		m.unwanted = true
 
-		if p, ok := w.Wanted.pool(m.Pool); ok {
-			m.pool = p
-		}
+		w.shape(m)
 
 		if m.Role == ControlPlane {
 			masters = append(masters, m)
@@ -81,7 +80,7 @@ func (w *worker) end(ctx context.Context, which func(*member) bool) error {
 	}
 
 	for _, group := range [][]*member{workers, masters} {
-		if err := each(ctx, len(group), group, w.takeAway); err != nil {
+		if err := remote.Each(ctx, 0, group, w.takeAway); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,10 +33,7 @@ func (w *worker) awaitEndpoint(ctx context.Context) error {
 		return nil
 	}
 
-	limit := w.Wanted.Wait.APITimeout
-	if limit <= 0 {
-		limit = defaultAPITimeout
-	}
+	limit := cmp.Or(w.Wanted.Wait.APITimeout, defaultAPITimeout)
 
 	w.log(ctx, "waiting for the endpoint "+w.Wanted.Endpoint.Address())
 

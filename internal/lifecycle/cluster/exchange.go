@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,14 +26,13 @@ func (w *worker) again(ctx context.Context, m *member, goal Goal) error {
 		return w.leaveNote(m)
 	}
 
-	node := orElse(m.record.Node, m.note.Remediation.Node)
-	m.note.Deployed = distrusted
+	node := cmp.Or(m.record.Node, m.note.Remediation.Node)
 
-	if err := w.scribble(ctx, m); err != nil {
+	if err := w.distrust(ctx, m); err != nil {
 		return err
 	}
 
-	m.want = w.Wanted.TemplateHash(m.pool, m.Name)
+	w.shape(m)
 	m.data, m.joined = nil, false
 
 	if err := w.bring(ctx, m, goal); err != nil {

@@ -59,8 +59,6 @@ func (m *member) ill() bool {
 	return m.err != nil || m.seen.Node.Fault != "" || m.record.NodeReady != nil && !*m.record.NodeReady
 }
 
-func timeNow() time.Time { return time.Now() }
-
 // confirmed are the machines that two looks, half a minute apart, show ill.
 func (w *worker) confirmed(ctx context.Context) ([]*member, error) {
 	first := w.illNow(ctx)
@@ -93,7 +91,7 @@ func (w *worker) illNow(ctx context.Context) []*member {
 	var out []*member
 
 	for _, m := range w.wantedMembers() {
-		if _, asked := w.states[m.Name]; asked && m.sight() == SeenActive && !m.seen.Node.Maintenance && m.seen.Node.Fault == "" && w.illness(m, timeNow()) != "" {
+		if _, asked := w.states[m.Name]; asked && m.sight() == SeenActive && !m.seen.Node.Maintenance && m.seen.Node.Fault == "" && w.illness(m, time.Now()) != "" {
 			out = append(out, m)
 		}
 	}

@@ -3,7 +3,10 @@
 
 package cluster
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Goal is where one machine is to come.
 type Goal string
@@ -28,6 +31,9 @@ const (
 	SeenHalf     Sight = "half remade" // another deployment over the first was cut short
 	SeenReturned Sight = "returned"    // undeployed, and not offered yet
 )
+
+// vacant reports whether a machine has no host.
+func (s Sight) vacant() bool { return s == SeenNothing || s == SeenReturned }
 
 // Step is the one thing to do next for a machine.
 type Step string
@@ -112,7 +118,7 @@ func claimed(f Facts) (Step, error) {
 	case f.Excluded > f.Retries:
 		return "", fmt.Errorf("%d hosts failed, the last one with: %s", f.Excluded, f.Why)
 	case !f.Claims:
-		return "", fmt.Errorf("it has no host: %s", orElse(f.Why, "its claim is gone"))
+		return "", fmt.Errorf("it has no host: %s", cmp.Or(f.Why, "its claim is gone"))
 	default:
 		return StepClaim, nil
 	}
@@ -162,12 +168,4 @@ func leave(f Facts) (Step, error) {
 	default:
 		return StepUndeploy, nil
 	}
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-
-	return s
 }

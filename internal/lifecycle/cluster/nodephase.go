@@ -49,10 +49,7 @@ func (p *pilot) join(ctx context.Context) error {
 
 	p.log(ctx, "waiting for the Node of machine "+p.m.Name)
 
-	limit := p.Wanted.Wait.NodeTimeout
-	if limit <= 0 {
-		limit = defaultAPITimeout
-	}
+	limit := cmp.Or(p.Wanted.Wait.NodeTimeout, defaultAPITimeout)
 
 	j, err := nodes.Join(ctx, api, p.want(p.m), p.exists, limit)
 	p.m.record.Node = j.Node
@@ -132,7 +129,7 @@ func (p *pilot) leave(ctx context.Context) error {
 			continue
 		}
 
-		err = nodes.RemoveMember(ctx, etcd, orElse(p.m.record.Node, p.m.Name), nil)
+		err = nodes.RemoveMember(ctx, etcd, cmp.Or(p.m.record.Node, p.m.Name), nil)
 		if err == nil || errors.Is(err, nodes.ErrQuorum) {
 			return err // against a quorum nothing is forced
 		}

@@ -22,7 +22,7 @@ func (w *Wanted) keysOf() string {
 func (w *worker) oldKeys(ctx context.Context) error {
 	for _, m := range w.wantedMembers() {
 		s := m.sight()
-		if m.note.Keys == "" || m.note.Keys == w.Wanted.keysOf() || s == SeenNothing || s == SeenReturned || s == SeenClaimed || s == SeenFailed {
+		if m.note.Keys == "" || m.note.Keys == w.Wanted.keysOf() || s.vacant() || s == SeenClaimed || s == SeenFailed {
 			continue // what is not deployed yet is deployed with today's
 		}
 

@@ -27,10 +27,8 @@ func (r *Run) Refresh(ctx context.Context, was Record) Result {
 		return Result{Record: was, Known: true, Err: err}
 	}
 
-	for name, m := range w.members {
-		if p, ok := w.Wanted.pool(m.Pool); ok {
-			m.pool, m.want = p, w.Wanted.TemplateHash(p, name)
-		}
+	for _, m := range w.members {
+		w.shape(m)
 
 		if m.seen.Node.UUID != "" {
 			w.recall(m)
@@ -47,14 +45,7 @@ func (r *Run) Refresh(ctx context.Context, was Record) Result {
 
 // recall takes over from a machine's note what the state may not know.
 func (w *worker) recall(m *member) {
-	have := map[string]string{}
-	for pool, a := range m.record.Addresses {
-		have[pool] = a.Address
-	}
-
-	for pool, a := range m.note.Addresses {
-		have[pool] = a
-	}
+	have := m.have()
 
 	out, err := w.Wanted.Foreseen(w.pools, m.Slot, have)
 	if err != nil {
@@ -139,7 +130,7 @@ func (w *worker) drift() []string {
 		switch n := m.seen.Node; {
 		case m.pool.Name == "":
 			continue // its pool is gone: the configuration tells
-		case m.sight() == SeenNothing || m.sight() == SeenReturned:
+		case m.sight().vacant():
 			add("%s has no host", name)
 		case m.sight() != SeenActive && w.Wanted.Wait.Level != LevelClaimed:
 			add("%s is %s", name, n.ProvisionState)

@@ -4,12 +4,14 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
@@ -62,7 +64,7 @@ func (w *worker) repair(ctx context.Context) error {
 		}
 
 		if n := m.seen.Node; n.Maintenance {
-			w.warn("Machine "+m.Name+" is left alone", fmt.Sprintf("Its remediation was cut short (%s), and its host is in maintenance now: %s.", m.note.Remediation.Phase, orElse(n.MaintenanceReason, "no reason is given")))
+			w.warn("Machine "+m.Name+" is left alone", fmt.Sprintf("Its remediation was cut short (%s), and its host is in maintenance now: %s.", m.note.Remediation.Phase, cmp.Or(n.MaintenanceReason, "no reason is given")))
 
 			continue
 		}
@@ -93,7 +95,7 @@ func (w *worker) repair(ctx context.Context) error {
 	}
 
 	heal := func(ctx context.Context, m *member) error { return w.remediate(ctx, m, w.Wanted.Remediation) }
-	errs = append(errs, each(ctx, 1, masters, heal), each(ctx, w.Wanted.Parallel.Reboot, workers, heal))
+	errs = append(errs, remote.Each(ctx, 1, masters, heal), remote.Each(ctx, max(w.Wanted.Parallel.Reboot, 1), workers, heal))
 
 	return errors.Join(errs...)
 }
@@ -123,7 +125,7 @@ func (w *worker) remediate(ctx context.Context, m *member, how Remediation) erro
 		err = w.treat(ctx, m, how)
 	}
 
-	m.remedy.Count, m.remedy.Node = r.Count, orElse(m.record.Node, r.Node)
+	m.remedy.Count, m.remedy.Node = r.Count, cmp.Or(m.record.Node, r.Node)
 
 	if m.underRepair() {
 		m.remedy.Phase = m.note.Remediation.Phase
@@ -227,7 +229,7 @@ func times(n int) string {
 // reboot is one attempt: off, fenced, on, and healthy in time.
 func (w *worker) reboot(ctx context.Context, m *member, how Remediation) error {
 	r := m.note.Remediation
-	node := orElse(m.record.Node, r.Node)
+	node := cmp.Or(m.record.Node, r.Node)
 
 	var backup nodes.Backup
 

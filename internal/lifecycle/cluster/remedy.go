@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -100,7 +101,7 @@ func (w *worker) allowed(m *member, how Remediation) error {
 	n := m.seen.Node
 
 	if n.Maintenance {
-		why := orElse(n.MaintenanceReason, orElse(n.Fault, "no reason is given"))
+		why := cmp.Or(n.MaintenanceReason, cmp.Or(n.Fault, "no reason is given"))
 
 		return fmt.Errorf("machine %s%s: its host is in maintenance (%s), so somebody works on it, or Ironic has lost it: nothing was touched. Take the host out of maintenance first", m.Name, m.on(), why)
 	}

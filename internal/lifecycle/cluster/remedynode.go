@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,10 +31,7 @@ func (w *worker) fence(ctx context.Context, m *member, node string) nodes.Backup
 
 	w.log(ctx, fmt.Sprintf("fencing machine %s: ending what ran on Node %s", m.Name, node))
 
-	limit := w.Wanted.Timeouts.Drain
-	if limit <= 0 {
-		limit = defaultFenceLimit
-	}
+	limit := cmp.Or(w.Wanted.Timeouts.Drain, defaultFenceLimit)
 
 	api, err := w.workload(ctx)
 	if err != nil {
@@ -63,10 +61,7 @@ func (w *worker) healthyAgain(ctx context.Context, m *member, how Remediation, n
 		return err
 	}
 
-	limit := how.Timeout
-	if limit <= 0 {
-		limit = defaultRemedyTimeout
-	}
+	limit := cmp.Or(how.Timeout, defaultRemedyTimeout)
 
 	w.log(ctx, fmt.Sprintf("waiting up to %s for the Node of machine %s", limit, m.Name))
 
@@ -135,7 +130,7 @@ func (w *worker) observed(ctx context.Context, api nodes.Workload, m *member, wa
 		case s.Ready == "True":
 			return wait.Done, "", nil
 		case s.Node == "":
-			return wait.Again, orElse(s.Problem, "it has no Node"), nil
+			return wait.Again, cmp.Or(s.Problem, "it has no Node"), nil
 		default:
 			return wait.Again, fmt.Sprintf("Node %s: Ready is %q", s.Node, s.Ready), nil
 		}

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/datatemplate"
@@ -91,12 +92,12 @@ func (w *worker) renderAll(ctx context.Context) error {
 	var todo []*member
 
 	for _, m := range w.wantedMembers() {
-		if s := m.sight(); s != SeenActive && s != SeenNothing && s != SeenReturned {
+		if s := m.sight(); s != SeenActive && !s.vacant() {
 			todo = append(todo, m)
 		}
 	}
 
-	return each(ctx, atOnce, todo, func(ctx context.Context, m *member) error {
+	return remote.Each(ctx, atOnce, todo, func(ctx context.Context, m *member) error {
 		if err := w.render(ctx, m); err != nil {
 			return fmt.Errorf("machine %s%s: %w", m.Name, m.on(), err)
 		}

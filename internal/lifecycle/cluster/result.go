@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
@@ -21,7 +22,7 @@ func (w *worker) result(ctx context.Context, err error) Result {
 	res := Result{Err: err, Warnings: w.warnings, Record: Record{Machines: map[string]Machine{}, Kubeconfig: w.kubeconfig, ClusterCA: w.ca}}
 
 	for name, m := range w.members {
-		if m.gone || m.unwanted && (m.sight() == SeenNothing || m.sight() == SeenReturned) {
+		if m.gone || m.unwanted && m.sight().vacant() {
 			continue
 		}
 
@@ -52,7 +53,7 @@ func (w *worker) machine(m *member) Machine {
 	out.ClaimKind = string(m.kind)
 	out.LastError = ""
 
-	if s := m.sight(); s == SeenNothing || s == SeenReturned {
+	if m.sight().vacant() {
 		out.HostID, out.HostName, out.Domain, out.ProviderID, out.ImageURL, out.TemplateHash, out.Power = "", "", "", "", "", "", ""
 		out.Node, out.NodeReady, out.Provisioned, out.ClaimKind = "", nil, "", ""
 	} else {
@@ -69,7 +70,7 @@ func (w *worker) machine(m *member) Machine {
 	out.UpToDate = m.upToDate()
 	out.State = m.state(w)
 	out.Healthy = (out.State == StateReady || out.State == StateActive || out.State == StateClaimed && w.Wanted.Wait.Level == LevelClaimed) &&
-		w.illness(m, timeNow()) == ""
+		w.illness(m, time.Now()) == ""
 
 	switch {
 	case m.err != nil:
@@ -79,7 +80,7 @@ func (w *worker) machine(m *member) Machine {
 	case out.State == StateError:
 		out.LastError = cmp.Or(m.record.LastError, "its claim on the host is gone")
 	case !out.Healthy:
-		out.LastError = w.illness(m, timeNow())
+		out.LastError = w.illness(m, time.Now())
 	}
 
 	return out
@@ -99,7 +100,7 @@ func (m *member) state(w *worker) State {
 	switch {
 	case m.err != nil:
 		return StateError
-	case sight == SeenNothing || sight == SeenReturned:
+	case sight.vacant():
 		if m.known && m.record.HostID != "" {
 			return StateError
 		}
@@ -116,7 +117,7 @@ func (m *member) state(w *worker) State {
 		default:
 			return StateDeploying
 		}
-	case w.illness(m, timeNow()) != "":
+	case w.illness(m, time.Now()) != "":
 		return StateUnhealthy
 	case !w.joins():
 		return StateActive

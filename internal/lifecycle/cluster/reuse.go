@@ -44,7 +44,7 @@ const holdTime = 24 * time.Hour
 
 func (w *worker) keep(ctx context.Context, p *pilot) error {
 	m := p.m
-	r := claim.Request{ID: m.ClaimID, Namespace: w.Wanted.Namespace, Cluster: w.Wanted.Name, Machine: m.Name}
+	r := w.request(m)
 
 	s, err := claim.Keep(ctx, w.Far, r, m.seen, time.Now().Add(holdTime))
 	if err != nil {
@@ -74,11 +74,11 @@ func (w *worker) keep(ctx context.Context, p *pilot) error {
 // kept finds hosts that an earlier run, which was cut short, kept for machines, and claims them again.
 func (w *worker) kept(ctx context.Context) error {
 	for _, m := range w.wantedMembers() {
-		if s := m.sight(); s != SeenNothing && s != SeenReturned {
+		if !m.sight().vacant() {
 			continue
 		}
 
-		r := claim.Request{ID: m.ClaimID, Namespace: w.Wanted.Namespace, Cluster: w.Wanted.Name, Machine: m.Name}
+		r := w.request(m)
 
 		for _, s := range w.allHosts() {
 			if !r.Reclaimable(s) {
@@ -109,7 +109,7 @@ func (w *worker) unhold(ctx context.Context, m *member) {
 		return
 	}
 
-	r := claim.Request{ID: m.ClaimID, Namespace: w.Wanted.Namespace, Cluster: w.Wanted.Name, Machine: m.Name}
+	r := w.request(m)
 
 	s, err := claim.Unhold(ctx, w.Far, r, m.seen)
 	if err != nil && !errors.Is(err, host.ErrGone) {

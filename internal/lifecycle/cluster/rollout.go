@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
@@ -50,7 +51,7 @@ func (w *worker) rollPool(ctx context.Context, p Pool) error {
 		if surge > 0 && p.Rollout.Strategy == Replace {
 			err = w.surge(ctx, p, out[0])
 		} else {
-			err = each(ctx, unavailable, out[:min(unavailable, len(out))], w.remakeOne)
+			err = remote.Each(ctx, unavailable, out[:min(unavailable, len(out))], w.remakeOne)
 		}
 
 		if err != nil {
@@ -156,15 +157,7 @@ func (w *worker) surge(ctx context.Context, p Pool, old *member) error {
 	}
 
 	s := w.Wanted.slot(p, index)
-	m := &member{
-		Slot: s, pool: p, want: w.Wanted.TemplateHash(p, s.Name),
-		record: Machine{Name: s.Name, Pool: s.Pool, Role: s.Role, Index: s.Index, ClaimID: s.ClaimID},
-	}
-
-	w.mu.Lock()
-	w.members[s.Name] = m
-	w.mu.Unlock()
-
+	m := w.enlist(s)
 	w.log(ctx, fmt.Sprintf("machine %s is to take the place of %s on %s", s.Name, old.Name, choose.Name(old.seen)))
 
 	if err := w.bring(ctx, m, GoalRun); err != nil {

@@ -104,6 +104,29 @@ func (r *Run) worker(was Record) *worker {
 	return w
 }
 
+// enlist makes a machine that there is not yet a member.
+func (w *worker) enlist(s Slot) *member {
+	m := &member{Slot: s, record: Machine{Name: s.Name, Pool: s.Pool, Role: s.Role, Index: s.Index, ClaimID: s.ClaimID}}
+	w.shape(m)
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.members[s.Name] = m
+
+	return m
+}
+
+// shape gives a member the pool that it is made by, where that is still configured.
+func (w *worker) shape(m *member) bool {
+	p, ok := w.Wanted.pool(m.Pool)
+	if ok {
+		m.pool, m.want = p, w.Wanted.TemplateHash(p, m.Name)
+	}
+
+	return ok
+}
+
 func (w *worker) log(ctx context.Context, text string) {
 	if w.Log != nil {
 		w.Log(ctx, text)

@@ -11,9 +11,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/claim"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
@@ -72,7 +72,7 @@ func (w *worker) staff(ctx context.Context) error {
 	var missing []*member
 
 	for _, m := range w.wantedMembers() {
-		if s := m.sight(); s == SeenNothing || s == SeenReturned {
+		if m.sight().vacant() {
 			missing = append(missing, m)
 		}
 	}
@@ -171,7 +171,7 @@ func (w *worker) claimAll(ctx context.Context, missing []*member, assigned map[s
 		}
 	}
 
-	return each(ctx, atOnce, todo, func(ctx context.Context, m *member) error {
+	return remote.Each(ctx, atOnce, todo, func(ctx context.Context, m *member) error {
 		err := w.claimOne(ctx, m, []host.Seen{w.hostAt(assigned[m.Name])})
 
 		var lost *claim.NoHostError
@@ -205,12 +205,13 @@ func (w *worker) claimOne(ctx context.Context, m *member, candidates []host.Seen
 
 	w.describe(m)
 
-	req := w.Wanted.Request(m.Slot)
-	got, refused, err := claim.Acquire(ctx, w.Far, claim.Request{
-		ID: m.ClaimID, Namespace: w.Wanted.Namespace, Cluster: w.Wanted.Name, Machine: m.Name,
-		Candidates: candidates, Extra: extraOf(m.note), Note: m.note.Value(),
-		Eligible: func(s host.Seen) string { return choose.Refusal(req, s, time.Now()) },
-	})
+	wish := w.Wanted.Request(m.Slot)
+
+	r := w.request(m)
+	r.Candidates, r.Extra, r.Note = candidates, extraOf(m.note), m.note.Value()
+	r.Eligible = func(s host.Seen) string { return choose.Refusal(wish, s, time.Now()) }
+
+	got, refused, err := claim.Acquire(ctx, w.Far, r)
 
 	for name, why := range refused {
 		w.log(ctx, fmt.Sprintf("machine %s: host %s could not be had: %s", m.Name, name, why))
@@ -229,6 +230,11 @@ func (w *worker) claimOne(ctx context.Context, m *member, candidates []host.Seen
 	w.log(ctx, "machine "+m.Name+" has host "+choose.Name(got.Host))
 
 	return nil
+}
+
+// request names a machine to package claim.
+func (w *worker) request(m *member) claim.Request {
+	return claim.Request{ID: m.ClaimID, Namespace: w.Wanted.Namespace, Cluster: w.Wanted.Name, Machine: m.Name}
 }
 
 // describe makes the note of a machine that is to be claimed or deployed.
@@ -300,41 +306,6 @@ func (w *worker) of(pool string) []*member {
 	slices.SortFunc(out, func(a, b *member) int { return a.Index - b.Index })
 
 	return out
-}
-
-// each does something for all of a list, so many at once, and joins the errors.
-func each[T any](ctx context.Context, limit int, list []T, do func(ctx context.Context, item T) error) error {
-	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		errs  = make([]error, len(list))
-		slots = make(chan struct{}, max(limit, 1))
-	)
-
-	for i, item := range list {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			errs[i] = context.Cause(ctx)
-
-			continue
-		}
-
-		wg.Go(func() {
-			defer func() { <-slots }()
-
-			err := do(ctx, item)
-
-			mu.Lock()
-			defer mu.Unlock()
-
-			errs[i] = err
-		})
-	}
-
-	wg.Wait()
-
-	return errors.Join(errs...)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

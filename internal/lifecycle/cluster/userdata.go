@@ -34,9 +34,17 @@ func (w *worker) userData(m *member, d *data, hw hardware.Hardware) (string, err
 	}
 
 	if w.Wanted.Bootstrap != nil {
-		text, err := w.profile(m, d, &vars)
-		if err != nil || source.Empty() {
-			return text, err
+		if err := w.introduce(d, vars.Machine.First); err != nil {
+			return "", err
+		}
+
+		if source.Empty() {
+			return w.profile(m, d, vars)
+		}
+
+		var err error
+		if vars.Bootstrap, err = w.Wanted.Bootstrap.Kubeadm.For(vars, m.Role == ControlPlane, w.Wanted.Bootstrap.PKI, d.token, w.Wanted.Bootstrap.ttl()); err != nil {
+			return "", fmt.Errorf("bootstrap.kubeadm: %w", err)
 		}
 	}
 
@@ -48,30 +56,36 @@ func (w *worker) userData(m *member, d *data, hw hardware.Hardware) (string, err
 	return string(text), nil
 }
 
-// profile renders what the bootstrap profile makes of a machine, and gives it to the templates, too.
-func (w *worker) profile(m *member, d *data, vars *bootstrap.Vars) (string, error) {
-	b := w.Wanted.Bootstrap
-
+// introduce gives a machine the token by which the cluster knows it.
+func (w *worker) introduce(d *data, first bool) error {
 	token, err := bootstrap.NewToken()
 	if err != nil {
-		return "", fmt.Errorf("making a token: %w", err)
+		return fmt.Errorf("making a token: %w", err)
 	}
 
-	d.token, d.joins = token, !vars.Machine.First
+	d.token, d.joins = token, !first
 
-	if vars.Bootstrap, err = b.Kubeadm.For(*vars, m.Role == ControlPlane, b.PKI, token, b.ttl()); err != nil {
-		return "", fmt.Errorf("bootstrap.kubeadm: %w", err)
-	}
+	return nil
+}
 
-	var text []byte
+// profile renders what the bootstrap profile makes of a machine.
+func (w *worker) profile(m *member, d *data, vars bootstrap.Vars) (string, error) {
+	var (
+		b    = w.Wanted.Bootstrap
+		text []byte
+		hash string
+		err  error
+	)
 
 	switch {
 	case vars.Machine.First:
-		text, err = b.Kubeadm.Init(*vars, b.PKI, token, b.ttl())
+		text, err = b.Kubeadm.Init(vars, b.PKI, d.token, b.ttl())
 	case m.Role == ControlPlane:
-		text, err = b.Kubeadm.JoinControlPlane(*vars, b.PKI, token)
+		text, err = b.Kubeadm.JoinControlPlane(vars, b.PKI, d.token)
 	default:
-		text, err = b.Kubeadm.JoinWorker(*vars, vars.Bootstrap.CAHash, token)
+		if hash, err = b.PKI.CAHash(); err == nil {
+			text, err = b.Kubeadm.JoinWorker(vars, hash, d.token)
+		}
 	}
 
 	if err != nil {
