@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 )
 
@@ -87,10 +88,7 @@ func Keep(ctx context.Context, far Far, r Request, seen host.Seen, until time.Ti
 
 // holding sets the hold alone: the rest of the journal has another writer.
 func (r Request) holding(s host.Seen, until time.Time) ironic.Patch {
-	hold := map[string]any{"cluster": r.owner(), "machine": r.Machine}
-	if !until.IsZero() {
-		hold["until"] = until.UTC().Format(time.RFC3339)
-	}
+	hold := choose.Hold{Cluster: r.owner(), Machine: r.Machine, Until: until}.Value()
 
 	if _, there := s.Node.Extra[host.JournalKey].(map[string]any); !there {
 		return ironic.Patch{Op: "add", Path: journalPath, Value: map[string]any{"hold": hold}}
@@ -159,10 +157,7 @@ func Unhold(ctx context.Context, far Far, r Request, seen host.Seen) (host.Seen,
 }
 
 func (r Request) unholding(s host.Seen) []ironic.Patch {
-	journal, _ := s.Node.Extra[host.JournalKey].(map[string]any)
-	hold, _ := journal["hold"].(map[string]any)
-
-	if hold["machine"] != r.Machine || hold["cluster"] != r.owner() {
+	if hold, held := choose.ParseHold(s.Journal.Hold); !held || !hold.Of(r.owner(), r.Machine) {
 		return nil
 	}
 
