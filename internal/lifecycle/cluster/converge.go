@@ -369,6 +369,8 @@ func (w *worker) takeDown(ctx context.Context, m *member) error {
 		return err
 	}
 
+	w.unkeep(ctx, m)
+
 	m.gone = true
 
 	return nil

@@ -94,6 +94,8 @@ func (w *worker) takeAway(ctx context.Context, m *member) error {
 		return err
 	}
 
+	w.unkeep(ctx, m)
+
 	m.gone = true
 
 	return nil

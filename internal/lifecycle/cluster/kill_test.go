@@ -210,3 +210,46 @@ func TestKill_changesAtEachChange(t *testing.T) {
 		}
 	}
 }
+
+// TestKill_keptHostsAreGivenBack dies while machines change their template on hosts that are kept for
+// them, and then the cluster is destroyed: no host stays marked or held for a machine that never comes.
+func TestKill_keptHostsAreGivenBack(t *testing.T) {
+	t.Parallel()
+
+	another := *wanted().Pools[0].Image
+	another.URL = "http://images.lab/debian-12.raw"
+
+	w := wanted()
+	for i := range w.Pools {
+		w.Pools[i].Image, w.Pools[i].Reuse = &another, cluster.ReuseRequired
+	}
+
+	for n := range 12 {
+		t.Run(fmt.Sprintf("change %d", n), func(t *testing.T) {
+			t.Parallel()
+			bubble(t, 3, func(r *rig) {
+				start := r.run(wanted()).Create(r.t.Context())
+				if start.Err != nil {
+					r.t.Fatal(start.Err)
+				}
+
+				r.killed(n, n%2 == 0, w, func(ctx context.Context, run *cluster.Run) cluster.Result { return run.Update(ctx, start.Record) })
+
+				if res := r.run(w).Delete(r.t.Context(), start.Record); res.Err != nil || !res.Gone || len(r.claims()) > 0 {
+					r.t.Fatalf("%v; %v", res.Err, r.claims())
+				}
+
+				all, err := r.another().All(r.t.Context())
+				if err != nil {
+					r.t.Fatal(err)
+				}
+
+				for _, s := range all {
+					if s.Node.Retired || s.Journal.Hold != nil {
+						r.t.Errorf("%s: retired %t (%s), hold %v", s.Node.Name, s.Node.Retired, s.Node.RetiredReason, s.Journal.Hold)
+					}
+				}
+			})
+		})
+	}
+}

@@ -63,6 +63,12 @@ func (p *pilot) join(ctx context.Context) error {
 		return err
 	}
 
+	if p.drained { // for its new template: now it takes pods again
+		if err := nodes.Uncordon(ctx, api, j.Node); err != nil {
+			return err
+		}
+	}
+
 	p.m.joined = true
 	p.retract(ctx, p.m)
 

@@ -216,3 +216,29 @@ func TestRepair_rebuildInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// A machine that was drained for its new template takes pods again once it runs that.
+func TestRollout_rebuiltMachinesTakePods(t *testing.T) {
+	t.Parallel()
+	inWard(t, 1, 3, func(w *ward) {
+		want := watched(1)
+		image := *want.Pools[1].Image
+		image.URL = "http://images.lab/debian-12.raw"
+		want.Pools[1].Image = &image
+		want.Pools[1].Rollout.Strategy = cluster.Rebuild
+
+		seen := w.verb(want).Refresh(w.t.Context(), w.record)
+
+		res := w.verb(want).Update(w.t.Context(), seen.Record)
+		if res.Err != nil || !res.Record.Ready {
+			w.t.Fatalf("%v: %s", res.Err, res.Stands)
+		}
+
+		for name, m := range res.Record.Machines {
+			spec, _ := w.api.Object("nodes", "", name)["spec"].(map[string]any)
+			if spec["unschedulable"] == true || m.Pool == "w" && m.ImageURL != image.URL {
+				w.t.Errorf("%s: %+v; %v", name, m, spec)
+			}
+		}
+	})
+}

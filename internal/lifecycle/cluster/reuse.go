@@ -102,16 +102,24 @@ func (w *worker) kept(ctx context.Context) error {
 	return nil
 }
 
+// unkeep gives hosts free that were kept for a machine which does not come back.
+func (w *worker) unkeep(ctx context.Context, m *member) {
+	for _, s := range w.candidates(nil) {
+		if r := w.request(m); r.Kept(s) || w.holds(m, s) {
+			if _, err := claim.Unkeep(ctx, w.Far, r, s); err != nil && !errors.Is(err, host.ErrGone) {
+				w.warn("Host "+choose.Name(s)+" is still kept for machine "+m.Name, err.Error())
+			}
+		}
+	}
+}
+
 // unhold takes the hold of a host back on which its machine runs again.
 func (w *worker) unhold(ctx context.Context, m *member) {
-	hold, held := choose.ParseHold(m.seen.Journal.Hold)
-	if !held || !hold.Of(w.Wanted.Namespace+"/"+w.Wanted.Name, m.Name) {
+	if !w.holds(m, m.seen) {
 		return
 	}
 
-	r := w.request(m)
-
-	s, err := claim.Unhold(ctx, w.Far, r, m.seen)
+	s, err := claim.Unhold(ctx, w.Far, w.request(m), m.seen)
 	if err != nil && !errors.Is(err, host.ErrGone) {
 		w.warn("Host "+choose.Name(m.seen)+" is still held for machine "+m.Name, err.Error())
 
@@ -121,4 +129,11 @@ func (w *worker) unhold(ctx context.Context, m *member) {
 	note := m.note
 	w.take(m, s)
 	m.note = note // not written yet
+}
+
+// holds reports whether a host is held for a machine.
+func (w *worker) holds(m *member, s host.Seen) bool {
+	hold, held := choose.ParseHold(s.Journal.Hold)
+
+	return held && hold.Of(w.Wanted.Namespace+"/"+w.Wanted.Name, m.Name)
 }

@@ -106,8 +106,12 @@ func (p *pilot) do(ctx context.Context, step Step) error {
 	switch step {
 	case StepClaim:
 		return p.another(ctx)
-	case StepDeploy, StepRemake:
-		return p.deploy(ctx, step == StepRemake)
+	case StepDeploy:
+		return p.deploy(ctx, false)
+	case StepRemake:
+		p.drained = true // in this run, or in the one that was cut short
+
+		return p.deploy(ctx, true)
 	case StepPower:
 		return p.powerOn(ctx)
 	case StepJoin:
