@@ -8,11 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 )
@@ -107,18 +104,12 @@ func (w *worker) exchange(ctx context.Context, m *member) error {
 
 // anyOther makes sure that there is another host before a machine leaves the one that it has.
 func (w *worker) anyOther(ctx context.Context, m *member) error {
-	all, err := w.relist(ctx)
-	if err != nil {
-		return err
+	_, err := w.choices(ctx, m, []string{m.seen.Node.UUID})
+
+	var few *CapacityError
+	if errors.As(err, &few) {
+		return fmt.Errorf("it stays where it is, as there is no other host for it: %w", err)
 	}
 
-	all = slices.DeleteFunc(all, func(s host.Seen) bool { return s.Node.UUID == m.seen.Node.UUID })
-
-	if len(choose.Candidates(w.Wanted.Request(m.Slot), all, w.taken(), nil, time.Now())) > 0 {
-		return nil
-	}
-
-	_, refused := w.Wanted.Assign([]Slot{m.Slot}, all, w.taken())
-
-	return fmt.Errorf("it stays where it is, as there is no other host for it: %w", &CapacityError{refused})
+	return err
 }

@@ -5,9 +5,7 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
@@ -133,62 +131,6 @@ func (p *pilot) do(ctx context.Context, step Step) error {
 	}
 }
 
-// another finds a host for a machine that had one: from a fresh list, and never one that failed it.
-func (p *pilot) another(ctx context.Context) error {
-	p.claiming.Lock()
-	defer p.claiming.Unlock()
-
-	all, err := p.relist(ctx)
-	if err != nil {
-		return err
-	}
-
-	all = slices.DeleteFunc(all, func(s host.Seen) bool { return slices.Contains(p.m.avoid, s.Node.UUID) })
-	first := p.m.record.HostID // where it was, if that is free
-
-	candidates := choose.Candidates(p.Wanted.Request(p.m.Slot), all, p.taken(), nil, time.Now())
-	if p.m.pool.Reuse != ReuseNever {
-		slices.SortStableFunc(candidates, func(a, b host.Seen) int { return preferred(first, a) - preferred(first, b) })
-	}
-
-	if len(candidates) == 0 {
-		_, refused := p.Wanted.Assign([]Slot{p.m.Slot}, all, p.taken())
-
-		return &CapacityError{refused}
-	}
-
-	p.m.note, p.m.data = host.Tenancy{Addresses: p.m.note.Addresses}, nil
-
-	return p.claimOne(ctx, p.m, candidates)
-}
-
-func preferred(id string, s host.Seen) int {
-	if s.Node.UUID == id {
-		return 0
-	}
-
-	return 1
-}
-
-// relist reads the list of hosts anew.
-func (w *worker) relist(ctx context.Context) ([]host.Seen, error) {
-	w.Far.Forget()
-
-	all, err := w.Far.All(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("listing hosts: %w", err)
-	}
-
-	w.mu.Lock()
-	defer w.mu.Unlock()
-
-	for _, s := range all {
-		w.hosts[s.Node.UUID] = s
-	}
-
-	return slices.Clone(all), nil
-}
-
 // deploy puts a machine on its host, or its present template over what is there.
 func (p *pilot) deploy(ctx context.Context, over bool) error {
 	if err := p.render(ctx, p.m); err != nil {
@@ -276,56 +218,6 @@ func (w *worker) scribble(ctx context.Context, m *member) error {
 	}
 
 	w.take(m, s)
-
-	return nil
-}
-
-// giveUp gives a host back that failed its machine, so that another one takes its place, where that
-// is wanted. The host is marked: nobody is to choose it before somebody has looked at it.
-func (p *pilot) giveUp(ctx context.Context, cause error) error {
-	var failed *host.FailedError
-	if !errors.As(cause, &failed) || !p.Wanted.RetryOther || p.m.failed >= p.Wanted.HostRetries || p.goal != GoalRun {
-		return cause
-	}
-
-	p.log(ctx, fmt.Sprintf("machine %s%s failed, another host takes its place: %s", p.m.Name, p.m.on(), cause))
-	p.warn("Host "+choose.Name(p.m.seen)+" failed machine "+p.m.Name,
-		cause.Error()+". It is marked unhealthy: no cluster chooses it before that mark is taken away.")
-
-	id := p.m.seen.Node.UUID
-	p.m.failed++
-	p.m.avoid = append(p.m.avoid, id)
-	p.m.err = cause
-
-	if err := p.mark(ctx, id, "deploying "+p.Wanted.Namespace+"/"+p.Wanted.Name+"/"+p.m.Name+" failed: "+firstLine(cause.Error())); err != nil {
-		return errors.Join(cause, err)
-	}
-
-	if err := p.undeploy(ctx); err != nil {
-		return errors.Join(cause, err)
-	}
-
-	return nil
-}
-
-// mark writes on a host why no cluster should choose it: the one thing beside holds that a cluster
-// writes outside of its own note.
-func (w *worker) mark(ctx context.Context, id, why string) error {
-	s, err := w.Far.Look(ctx, id)
-	if err != nil {
-		return err
-	}
-
-	value := any(why)
-	ops := []ironic.Patch{{Op: "add", Path: "/extra/" + host.JournalKey + "/unhealthy", Value: value}}
-
-	if _, ok := s.Node.Extra[host.JournalKey].(map[string]any); !ok {
-		ops = []ironic.Patch{{Op: "add", Path: "/extra/" + host.JournalKey, Value: map[string]any{"unhealthy": why}}}
-	}
-
-	if _, err := w.Far.Patch(ctx, id, ops); err != nil {
-		return fmt.Errorf("marking the host unhealthy: %w", err)
-	}
 
 	return nil
 }
