@@ -26,3 +26,20 @@ func Object[T any](ctx context.Context, v attr.Value, diags *diag.Diagnostics) (
 
 	return out, !d.HasError()
 }
+
+// Objects reads a map of objects; those that are not known as a whole are left out.
+func Objects[T any](ctx context.Context, m types.Map, diags *diag.Diagnostics) map[string]T {
+	out := map[string]T{}
+
+	if !Known(m) {
+		return out
+	}
+
+	for name, v := range m.Elements() {
+		if one, ok := Object[T](ctx, v, diags); ok {
+			out[name] = one
+		}
+	}
+
+	return out
+}

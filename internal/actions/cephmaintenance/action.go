@@ -81,7 +81,7 @@ func (a *maintenanceAction) Schema(_ context.Context, _ action.SchemaRequest, re
 
 // Invoke takes the host out of service, or back.
 func (a *maintenanceAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	defer cephvalue.Guard(ctx, "invocation", "Ceph maintenance", &resp.Diagnostics)
+	defer value.Guard(ctx, "invocation", "Ceph maintenance", &resp.Diagnostics)
 
 	var m model
 

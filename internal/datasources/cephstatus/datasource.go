@@ -41,7 +41,7 @@ func (d *statusDataSource) Configure(_ context.Context, req datasource.Configure
 
 // Read asks the cluster, with one round trip.
 func (d *statusDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer cephvalue.Guard(ctx, "read", "Ceph status", &resp.Diagnostics)
+	defer value.Guard(ctx, "read", "Ceph status", &resp.Diagnostics)
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -81,7 +81,7 @@ func (e *keyringResource) Configure(_ context.Context, req ephemeral.ConfigureRe
 
 // Open asks the cluster for the key.
 func (e *keyringResource) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
-	defer cephvalue.Guard(ctx, "opening", "Ceph keyring", &resp.Diagnostics)
+	defer value.Guard(ctx, "opening", "Ceph keyring", &resp.Diagnostics)
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 // ImportState implements [resource.ResourceWithImportState]. The id is CLUSTER_ID#ENTITY, and
 // the fsid may be left out of it.
 func (r *clientResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	defer cephvalue.Guard(ctx, "import", "Ceph client", &resp.Diagnostics)
+	defer value.Guard(ctx, "import", "Ceph client", &resp.Diagnostics)
 
 	cluster, name := users.Imported(ctx, req, &resp.Diagnostics)
 	if err := user.CheckEntity(name.ValueString()); err != nil && !resp.Diagnostics.HasError() {

@@ -23,7 +23,7 @@ const limit = 3 * time.Minute
 
 // Create implements [resource.Resource].
 func (r *clientResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer cephvalue.Guard(ctx, "create", "Ceph client", &resp.Diagnostics)
+	defer value.Guard(ctx, "create", "Ceph client", &resp.Diagnostics)
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -56,7 +56,7 @@ func (r *clientResource) Create(ctx context.Context, req resource.CreateRequest,
 
 // Read implements [resource.Resource].
 func (r *clientResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	defer cephvalue.Guard(ctx, "refresh", "Ceph client", &resp.Diagnostics)
+	defer value.Guard(ctx, "refresh", "Ceph client", &resp.Diagnostics)
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -87,7 +87,7 @@ func (r *clientResource) Read(ctx context.Context, req resource.ReadRequest, res
 
 // Update implements [resource.Resource].
 func (r *clientResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer cephvalue.Guard(ctx, "update", "Ceph client", &resp.Diagnostics)
+	defer value.Guard(ctx, "update", "Ceph client", &resp.Diagnostics)
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -115,7 +115,7 @@ func (r *clientResource) Update(ctx context.Context, req resource.UpdateRequest,
 
 // Delete implements [resource.Resource].
 func (r *clientResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer cephvalue.Guard(ctx, "delete", "Ceph client", &resp.Diagnostics)
+	defer value.Guard(ctx, "delete", "Ceph client", &resp.Diagnostics)
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -136,7 +136,7 @@ func (r *clientResource) Delete(ctx context.Context, req resource.DeleteRequest,
 
 // ModifyPlan implements [resource.ResourceWithModifyPlan]: it opens what a change moves.
 func (r *clientResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	defer cephvalue.Guard(ctx, "plan", "Ceph client", &resp.Diagnostics)
+	defer value.Guard(ctx, "plan", "Ceph client", &resp.Diagnostics)
 
 	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return

@@ -19,7 +19,7 @@ import (
 
 // Create implements [resource.Resource].
 func (r *clusterResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer guard(ctx, "create", &resp.Diagnostics)
+	defer value.Guard(ctx, "create", "Ceph cluster", &resp.Diagnostics)
 
 	var plan, config model
 
@@ -35,7 +35,7 @@ func (r *clusterResource) Create(ctx context.Context, req resource.CreateRequest
 	defer cancel()
 
 	res := life.Create(bounded)
-	stopped, expired := interrupted(ctx), reached(bounded, limit)
+	stopped, expired := value.Interrupted(ctx), value.Reached(bounded, limit)
 
 	// The context may have ended; what is known is recorded all the same.
 	ctx = context.WithoutCancel(ctx)

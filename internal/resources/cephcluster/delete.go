@@ -9,12 +9,14 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // Delete implements [resource.Resource]. It returns without an error only when all hosts
 // confirmed what the cleanup policy asks for.
 func (r *clusterResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer guard(ctx, "delete", &resp.Diagnostics)
+	defer value.Guard(ctx, "delete", "Ceph cluster", &resp.Diagnostics)
 
 	var state model
 
@@ -36,7 +38,7 @@ func (r *clusterResource) Delete(ctx context.Context, req resource.DeleteRequest
 	defer cancel()
 
 	res := life.Delete(bounded, was, how)
-	stopped, expired := interrupted(ctx), reached(bounded, limit)
+	stopped, expired := value.Interrupted(ctx), value.Reached(bounded, limit)
 	ctx = context.WithoutCancel(ctx) // it may have ended; what is known is recorded all the same
 
 	remark(state.label(), res.Warnings, &resp.Diagnostics)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -34,7 +33,7 @@ func (f failure) words() (summary, detail string) {
 	lines := []string{}
 
 	if f.err != nil {
-		lines = append(lines, sentence(f.err.Error()))
+		lines = append(lines, value.SentenceAbout(f.err.Error()))
 	}
 
 	if f.limit > 0 {
@@ -43,7 +42,7 @@ func (f failure) words() (summary, detail string) {
 
 	for _, text := range []string{f.stands, f.how} {
 		if text != "" {
-			lines = append(lines, sentence(text))
+			lines = append(lines, value.SentenceAbout(text))
 		}
 	}
 
@@ -91,13 +90,8 @@ func remark(label string, all []ceph.Remark, diags *diag.Diagnostics) {
 			summary = label + ": " + summary
 		}
 
-		diags.AddWarning(summary, sentence(w.Detail))
+		diags.AddWarning(summary, value.SentenceAbout(w.Detail))
 	}
-}
-
-// interrupted reports whether the user asked Terraform to stop.
-func interrupted(ctx context.Context) bool {
-	return ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled)
 }
 
 // limited bounds a verb by the timeout that is configured for it.
@@ -117,41 +111,7 @@ func (m model) limited(ctx context.Context, of func(timeoutsModel) types.String,
 	return bounded, cancel, limit
 }
 
-// reached is the limit, where it ended the verb.
-func reached(ctx context.Context, limit time.Duration) time.Duration {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return limit
-	}
-
-	return 0
-}
-
 // progress is what a run says while it goes on.
 func progress(label string) func(ctx context.Context, text string) {
 	return func(ctx context.Context, text string) { tflog.Info(ctx, text, map[string]any{"cluster": label}) }
-}
-
-// sentence makes a text a sentence. Names of hosts and devices at its beginning stay as they
-// are spelled.
-func sentence(s string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(s), " ")
-	if !strings.ContainsAny(first, ":/.0123456789") {
-		return value.Sentence(errors.New(s))
-	}
-
-	s = strings.TrimSpace(s)
-	if strings.HasSuffix(s, ".") {
-		return s
-	}
-
-	return s + "."
-}
-
-// guard makes a panic a diagnostic: it would end the process, and with it what all other
-// resources are doing. It must be deferred itself.
-func guard(ctx context.Context, verb string, diags *diag.Diagnostics) {
-	if p := recover(); p != nil {
-		tflog.Error(ctx, "panic", map[string]any{"verb": verb, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})
-		diags.AddError("Bug in the provider", fmt.Sprintf("The %s of a Ceph cluster ended in a panic; please report this: %v", verb, p))
-	}
 }

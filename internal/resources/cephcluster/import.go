@@ -21,7 +21,7 @@ import (
 // ImportState implements [resource.ResourceWithImportState]. The id is where the cluster is:
 // [FSID@]HOST[:PORT][,HOST…]/DATA_DIR.
 func (r *clusterResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	defer guard(ctx, "import", &resp.Diagnostics)
+	defer value.Guard(ctx, "import", "Ceph cluster", &resp.Diagnostics)
 
 	id := req.ID
 

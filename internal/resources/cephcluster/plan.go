@@ -18,7 +18,7 @@ import (
 // ModifyPlan implements [resource.ResourceWithModifyPlan]: what moves is open in a plan that
 // has work for the cluster, and in no other; and the plan tells the price.
 func (r *clusterResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	defer guard(ctx, "plan", &resp.Diagnostics)
+	defer value.Guard(ctx, "plan", "Ceph cluster", &resp.Diagnostics)
 
 	var plan, state model
 

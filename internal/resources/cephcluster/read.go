@@ -20,7 +20,7 @@ import (
 // Read implements [resource.Resource]. Hosts that do not answer change nothing: the cluster
 // leaves the state only when every host of a monitor answered and none has anything of it.
 func (r *clusterResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	defer guard(ctx, "refresh", &resp.Diagnostics)
+	defer value.Guard(ctx, "refresh", "Ceph cluster", &resp.Diagnostics)
 
 	var state model
 
@@ -54,7 +54,7 @@ func (r *clusterResource) Read(ctx context.Context, req resource.ReadRequest, re
 	case errors.Is(res.Err, ceph.ErrUnreachable):
 		resp.Diagnostics.AddWarning(state.label()+" is not refreshed", value.Sentence(res.Err)+" The state is kept as it was.")
 	case res.Err != nil:
-		failure{state.label(), "read", res.Err, "", "The state is kept as it was", reached(bounded, limit)}.error(&resp.Diagnostics)
+		failure{state.label(), "read", res.Err, "", "The state is kept as it was", value.Reached(bounded, limit)}.error(&resp.Diagnostics)
 	case res.Gone:
 		resp.Diagnostics.AddWarning(state.label()+" is gone", "All hosts of its monitors answered, and none has anything of a cluster with the fsid "+was.FSID+
 			" in "+state.DataDir.ValueString()+". It is taken out of the state; the next apply makes a new one.")

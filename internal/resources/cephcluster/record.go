@@ -29,15 +29,15 @@ func (m model) record(ctx context.Context, diags *diag.Diagnostics) ceph.Record 
 		Mons: map[string]ceph.MonRecord{}, Mgrs: map[string]ceph.MgrRecord{}, OSDs: map[int]ceph.OSDRecord{},
 	}
 
-	for name, s := range members[monState](ctx, m.Mons, diags) {
+	for name, s := range value.Objects[monState](ctx, m.Mons, diags) {
 		r.Mons[name] = ceph.MonRecord{Host: s.Host.ValueString(), Addr: s.Addr.ValueString(), InQuorum: s.InQuorum.ValueBool(), OutSince: moment(s.OutSince)}
 	}
 
-	for name, s := range members[mgrState](ctx, m.Mgrs, diags) {
+	for name, s := range value.Objects[mgrState](ctx, m.Mgrs, diags) {
 		r.Mgrs[name] = ceph.MgrRecord{Host: s.Host.ValueString(), Active: s.Active.ValueBool()}
 	}
 
-	for name, s := range members[osdState](ctx, m.OSDs, diags) {
+	for name, s := range value.Objects[osdState](ctx, m.OSDs, diags) {
 		id, err := strconv.Atoi(name)
 		if err != nil {
 			continue // no OSD of Ceph's
@@ -57,7 +57,7 @@ func (m model) record(ctx context.Context, diags *diag.Diagnostics) ceph.Record 
 // recordHealth reads what the cluster said of itself.
 func (m model) recordHealth(ctx context.Context, r *ceph.Record, diags *diag.Diagnostics) {
 	r.Checks = map[string]api.Check{}
-	for code, s := range members[checkState](ctx, m.HealthChecks, diags) {
+	for code, s := range value.Objects[checkState](ctx, m.HealthChecks, diags) {
 		r.Checks[code] = api.Check{Severity: s.Severity.ValueString(), Message: s.Message.ValueString(), Muted: s.Muted.ValueBool()}
 	}
 
@@ -85,23 +85,6 @@ func (m model) recordHealth(ctx context.Context, r *ceph.Record, diags *diag.Dia
 	if c, ok := value.Object[capacityState](ctx, m.Capacity, diags); ok {
 		r.Capacity = api.Capacity(c)
 	}
-}
-
-// members reads a map of objects.
-func members[T any](ctx context.Context, m types.Map, diags *diag.Diagnostics) map[string]T {
-	out := map[string]T{}
-
-	if !value.Known(m) {
-		return out
-	}
-
-	for name, v := range m.Elements() {
-		if one, ok := value.Object[T](ctx, v, diags); ok {
-			out[name] = one
-		}
-	}
-
-	return out
 }
 
 // moment reads a time; zero where it is none.

@@ -11,12 +11,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // Update implements [resource.Resource]. It never taints: after a failure the state says
 // what was reached, and the next plan goes on.
 func (r *clusterResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer guard(ctx, "update", &resp.Diagnostics)
+	defer value.Guard(ctx, "update", "Ceph cluster", &resp.Diagnostics)
 
 	var plan, state, config model
 
@@ -47,7 +48,7 @@ func (r *clusterResource) Update(ctx context.Context, req resource.UpdateRequest
 	defer cancel()
 
 	res := life.Update(bounded, was)
-	stopped, expired := interrupted(ctx), reached(bounded, limit)
+	stopped, expired := value.Interrupted(ctx), value.Reached(bounded, limit)
 	ctx = context.WithoutCancel(ctx) // it may have ended; what is known is recorded all the same
 
 	remark(plan.label(), res.Warnings, &resp.Diagnostics)

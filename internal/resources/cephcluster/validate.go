@@ -18,7 +18,7 @@ import (
 
 // ValidateConfig implements [resource.ResourceWithValidateConfig].
 func (r *clusterResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	defer guard(ctx, "validation", &resp.Diagnostics)
+	defer value.Guard(ctx, "validation", "Ceph cluster", &resp.Diagnostics)
 
 	var config model
 

@@ -21,7 +21,7 @@ import (
 // ImportState implements [resource.ResourceWithImportState]. The id is CLUSTER_ID#NAME, and the
 // fsid may be left out of it.
 func (r *fsResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	defer cephvalue.Guard(ctx, "import", "Ceph file system", &resp.Diagnostics)
+	defer value.Guard(ctx, "import", "Ceph file system", &resp.Diagnostics)
 
 	cluster, name := filesystems.Imported(ctx, req, &resp.Diagnostics)
 

@@ -55,7 +55,7 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 // ModifyPlan implements [resource.ResourceWithModifyPlan]: it opens what a change moves, and
 // refuses what deletion_protection forbids and what cannot be changed.
 func (r *fsResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	defer cephvalue.Guard(ctx, "plan", "Ceph file system", &resp.Diagnostics)
+	defer value.Guard(ctx, "plan", "Ceph file system", &resp.Diagnostics)
 
 	if req.State.Raw.IsNull() {
 		return // the framework has opened all that is computed

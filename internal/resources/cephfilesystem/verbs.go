@@ -20,7 +20,7 @@ import (
 
 // Create implements [resource.Resource].
 func (r *fsResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer cephvalue.Guard(ctx, "create", "Ceph file system", &resp.Diagnostics)
+	defer value.Guard(ctx, "create", "Ceph file system", &resp.Diagnostics)
 
 	var plan model
 
@@ -44,7 +44,7 @@ func (r *fsResource) Create(ctx context.Context, req resource.CreateRequest, res
 	}
 
 	seen, made, err := fs.Create(ctx, reach, wanted)
-	stopped := cephvalue.Interrupted(ctx)
+	stopped := value.Interrupted(ctx)
 	ctx = context.WithoutCancel(ctx)
 
 	cephvalue.Remark(plan.label(), seen.Warnings, &resp.Diagnostics)
@@ -73,7 +73,7 @@ func (r *fsResource) Create(ctx context.Context, req resource.CreateRequest, res
 
 // Read implements [resource.Resource].
 func (r *fsResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	defer cephvalue.Guard(ctx, "refresh", "Ceph file system", &resp.Diagnostics)
+	defer value.Guard(ctx, "refresh", "Ceph file system", &resp.Diagnostics)
 
 	var state model
 
@@ -110,7 +110,7 @@ func (r *fsResource) Read(ctx context.Context, req resource.ReadRequest, resp *r
 // Update implements [resource.Resource]. It never taints: after a failure the state says what
 // was reached.
 func (r *fsResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer cephvalue.Guard(ctx, "update", "Ceph file system", &resp.Diagnostics)
+	defer value.Guard(ctx, "update", "Ceph file system", &resp.Diagnostics)
 
 	var plan, state model
 
@@ -179,7 +179,7 @@ func (r *fsResource) former(ctx context.Context, plan, state model, reach *ceph.
 
 // Delete implements [resource.Resource].
 func (r *fsResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer cephvalue.Guard(ctx, "delete", "Ceph file system", &resp.Diagnostics)
+	defer value.Guard(ctx, "delete", "Ceph file system", &resp.Diagnostics)
 
 	var state model
 

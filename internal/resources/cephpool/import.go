@@ -19,7 +19,7 @@ import (
 // ImportState implements [resource.ResourceWithImportState]. The id is CLUSTER_ID#NAME, and the
 // fsid may be left out of it.
 func (r *poolResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	defer cephvalue.Guard(ctx, "import", "Ceph pool", &resp.Diagnostics)
+	defer value.Guard(ctx, "import", "Ceph pool", &resp.Diagnostics)
 
 	cluster, name := pools.Imported(ctx, req, &resp.Diagnostics)
 

@@ -19,7 +19,7 @@ import (
 // ModifyPlan implements [resource.ResourceWithModifyPlan]: it opens what a change moves, and
 // refuses to plan what deletion_protection forbids.
 func (r *poolResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	defer cephvalue.Guard(ctx, "plan", "Ceph pool", &resp.Diagnostics)
+	defer value.Guard(ctx, "plan", "Ceph pool", &resp.Diagnostics)
 
 	if req.State.Raw.IsNull() {
 		return // the framework has opened all that is computed

@@ -20,7 +20,7 @@ import (
 
 // Create implements [resource.Resource].
 func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer cephvalue.Guard(ctx, "create", "Ceph pool", &resp.Diagnostics)
+	defer value.Guard(ctx, "create", "Ceph pool", &resp.Diagnostics)
 
 	var plan model
 
@@ -39,7 +39,7 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 	}
 
 	seen, made, err := pool.Create(ctx, reach.Cluster, wanted)
-	stopped := cephvalue.Interrupted(ctx)
+	stopped := value.Interrupted(ctx)
 	ctx = context.WithoutCancel(ctx)
 
 	if !made && errors.Is(err, pool.ErrUnsure) {
@@ -99,7 +99,7 @@ func (r *poolResource) stands(ctx context.Context, plan model) (seen pool.Seen, 
 
 // Read implements [resource.Resource].
 func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	defer cephvalue.Guard(ctx, "refresh", "Ceph pool", &resp.Diagnostics)
+	defer value.Guard(ctx, "refresh", "Ceph pool", &resp.Diagnostics)
 
 	var state model
 
@@ -128,7 +128,7 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 // Update implements [resource.Resource]. It never taints: after a failure the state says what
 // was reached.
 func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer cephvalue.Guard(ctx, "update", "Ceph pool", &resp.Diagnostics)
+	defer value.Guard(ctx, "update", "Ceph pool", &resp.Diagnostics)
 
 	var plan, state model
 
@@ -149,7 +149,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	}
 
 	seen, err := pool.Update(ctx, reach.Cluster, state.which(), wanted)
-	stopped := cephvalue.Interrupted(ctx)
+	stopped := value.Interrupted(ctx)
 	ctx = context.WithoutCancel(ctx)
 
 	cephvalue.Remark(plan.label(), seen.Warnings, &resp.Diagnostics)
@@ -175,7 +175,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 
 // Delete implements [resource.Resource].
 func (r *poolResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer cephvalue.Guard(ctx, "delete", "Ceph pool", &resp.Diagnostics)
+	defer value.Guard(ctx, "delete", "Ceph pool", &resp.Diagnostics)
 
 	var state model
 

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // Deadlines of the verbs where the user names none.
@@ -24,7 +25,7 @@ const (
 
 // Create implements [resource.Resource].
 func (r *clusterResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer guard(ctx, "create", &resp.Diagnostics)
+	defer value.Guard(ctx, "create", "cluster", &resp.Diagnostics)
 
 	var plan, config model
 
@@ -48,7 +49,7 @@ func (r *clusterResource) Create(ctx context.Context, req resource.CreateRequest
 	defer cancel()
 
 	res := bounded(life, budget).Create(limited)
-	stopped, expired := interrupted(ctx), reached(limited, limit)
+	stopped, expired := value.Interrupted(ctx), value.Reached(limited, limit)
 
 	ctx = context.WithoutCancel(ctx) // it may have ended; what is known is recorded all the same
 

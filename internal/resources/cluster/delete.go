@@ -8,12 +8,14 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // Delete implements [resource.Resource]. It returns without an error only when Ironic shows
 // nothing of the cluster any more.
 func (r *clusterResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer guard(ctx, "delete", &resp.Diagnostics)
+	defer value.Guard(ctx, "delete", "cluster", &resp.Diagnostics)
 
 	var state model
 
@@ -35,7 +37,7 @@ func (r *clusterResource) Delete(ctx context.Context, req resource.DeleteRequest
 	defer cancel()
 
 	res := bounded(life, budget).Delete(limited, was)
-	stopped, expired := interrupted(ctx), reached(limited, limit)
+	stopped, expired := value.Interrupted(ctx), value.Reached(limited, limit)
 
 	ctx = context.WithoutCancel(ctx) // it may have ended; what is known is recorded all the same
 

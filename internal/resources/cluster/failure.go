@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -35,7 +34,7 @@ func (f failure) words() (summary, detail string) {
 	lines := []string{}
 
 	if f.err != nil {
-		lines = append(lines, f.why())
+		lines = append(lines, value.SentenceAbout(f.err.Error()))
 	}
 
 	if f.limit > 0 {
@@ -49,22 +48,6 @@ func (f failure) words() (summary, detail string) {
 	}
 
 	return fmt.Sprintf("%s: the %s did not finish", f.label, f.verb), strings.Join(lines, "\n")
-}
-
-// why makes a sentence of the error. Names of machines at its beginning stay as they are spelled.
-func (f failure) why() string {
-	s := strings.TrimSpace(f.err.Error())
-
-	first, _, _ := strings.Cut(s, " ")
-	if !strings.ContainsAny(first, ":/.-0123456789") {
-		return value.Sentence(errors.New(s))
-	}
-
-	if strings.HasSuffix(s, ".") {
-		return s
-	}
-
-	return s + "."
 }
 
 // error makes it an error, at the attribute that decides where one does.
@@ -101,11 +84,6 @@ func remark(label string, all []cluster.Warning, diags *diag.Diagnostics) {
 	}
 }
 
-// interrupted reports whether the user asked Terraform to stop.
-func interrupted(ctx context.Context) bool {
-	return ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled)
-}
-
 // limited bounds a verb by the timeout that is configured for it. Waiting for a place among the
 // hosts that are busy does not count.
 func (m model) limited(ctx context.Context, of func(timeoutsModel) types.String, otherwise time.Duration) (context.Context, *wait.Budget, context.CancelFunc, time.Duration) {
@@ -124,25 +102,7 @@ func (m model) limited(ctx context.Context, of func(timeoutsModel) types.String,
 	return bounded, budget, cancel, limit
 }
 
-// reached is the limit, where it ended the verb.
-func reached(ctx context.Context, limit time.Duration) time.Duration {
-	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return limit
-	}
-
-	return 0
-}
-
 // progress is what a run says while it goes on.
 func progress(label string) func(ctx context.Context, text string) {
 	return func(ctx context.Context, text string) { tflog.Info(ctx, text, map[string]any{"cluster": label}) }
-}
-
-// guard makes a panic a diagnostic: it would end the process, and with it what all other
-// resources are doing. It must be deferred itself.
-func guard(ctx context.Context, verb string, diags *diag.Diagnostics) {
-	if p := recover(); p != nil {
-		tflog.Error(ctx, "panic", map[string]any{"verb": verb, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})
-		diags.AddError("Bug in the provider", fmt.Sprintf("The %s of a cluster ended in a panic; please report this: %v", verb, p))
-	}
 }

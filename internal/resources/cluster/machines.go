@@ -48,7 +48,7 @@ func (s machineModel) machine(ctx context.Context, diags *diag.Diagnostics) clus
 		Healthy: s.Healthy.ValueBool(), LastError: s.LastError.ValueString(), Provisioned: s.ProvisionedAt.ValueString(), Remediations: int(s.Remediations.ValueInt64()),
 	}
 
-	for pool, a := range members[addressModel](ctx, s.Addresses, diags) {
+	for pool, a := range value.Objects[addressModel](ctx, s.Addresses, diags) {
 		if value.Known(a.Address) {
 			out.Addresses[pool] = addresses.Address{
 				Address: a.Address.ValueString(), Prefix: int(a.Prefix.ValueInt64()), Gateway: a.Gateway.ValueString(), DNS: value.GoStrings(a.DNS),
@@ -62,7 +62,7 @@ func (s machineModel) machine(ctx context.Context, diags *diag.Diagnostics) clus
 // machines reads the machines of a state.
 func (m model) machines(ctx context.Context, diags *diag.Diagnostics) map[string]cluster.Machine {
 	out := map[string]cluster.Machine{}
-	for name, s := range members[machineModel](ctx, m.Machines, diags) {
+	for name, s := range value.Objects[machineModel](ctx, m.Machines, diags) {
 		out[name] = s.machine(ctx, diags)
 	}
 

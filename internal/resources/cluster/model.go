@@ -137,23 +137,6 @@ func (r role) title() string {
 	return "worker pool " + r.pool
 }
 
-// members reads a map of objects; those that are not known as a whole are left out.
-func members[T any](ctx context.Context, m types.Map, diags *diag.Diagnostics) map[string]T {
-	out := map[string]T{}
-
-	if !value.Known(m) {
-		return out
-	}
-
-	for name, v := range m.Elements() {
-		if one, ok := value.Object[T](ctx, v, diags); ok {
-			out[name] = one
-		}
-	}
-
-	return out
-}
-
 // objects reads a list of objects; those that are not known as a whole are left out.
 func objects[T any](ctx context.Context, l types.List, diags *diag.Diagnostics) (all []T) {
 	if !value.Known(l) {

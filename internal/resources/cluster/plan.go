@@ -22,7 +22,7 @@ import (
 // planned, what moves is open in a plan that has work for the cluster, and in no other; and the
 // plan tells the price.
 func (r *clusterResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	defer guard(ctx, "plan", &resp.Diagnostics)
+	defer value.Guard(ctx, "plan", "cluster", &resp.Diagnostics)
 
 	var plan, state, config model
 

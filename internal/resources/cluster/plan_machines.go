@@ -165,7 +165,7 @@ func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
 		}
 	}
 
-	old := members[machineModel](ctx, p.state.Machines, diags)
+	old := value.Objects[machineModel](ctx, p.state.Machines, diags)
 	all := map[string]machineModel{}
 	known := map[string]map[string]addresses.Address{}
 

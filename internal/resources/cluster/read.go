@@ -17,7 +17,7 @@ import (
 // Read implements [resource.Resource]. It costs one list of hosts, which all readers share, and
 // one of claims; and one of nodes, where the cluster's API answers.
 func (r *clusterResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	defer guard(ctx, "refresh", &resp.Diagnostics)
+	defer value.Guard(ctx, "refresh", "cluster", &resp.Diagnostics)
 
 	var state model
 
@@ -52,7 +52,7 @@ func (r *clusterResource) Read(ctx context.Context, req resource.ReadRequest, re
 	remark(state.label(), res.Warnings, &resp.Diagnostics)
 
 	if res.Err != nil {
-		failure{state.label(), "read", res.Err, "", "The state is kept as it was", reached(limited, limit)}.error(&resp.Diagnostics)
+		failure{state.label(), "read", res.Err, "", "The state is kept as it was", value.Reached(limited, limit)}.error(&resp.Diagnostics)
 
 		return
 	}

@@ -66,7 +66,7 @@ func (m model) place(ctx context.Context, w *cluster.Wanted, diags *diag.Diagnos
 		w.HostIDs, w.HostNames, w.Selector = value.GoStrings(p.HostIDs), value.GoStrings(p.HostNames), selector(ctx, p.Selector, diags)
 	}
 
-	for name, d := range members[domainModel](ctx, m.FailureDomains, diags) {
+	for name, d := range value.Objects[domainModel](ctx, m.FailureDomains, diags) {
 		if w.Domains == nil {
 			w.Domains = map[string]cluster.Domain{}
 		}
@@ -158,7 +158,7 @@ func (m model) pools(ctx context.Context, config *model, w *cluster.Wanted, diag
 }
 
 func (m model) overrides(ctx context.Context, r role, w *cluster.Wanted, diags *diag.Diagnostics) {
-	for name, o := range members[overrideModel](ctx, r.Overrides, diags) {
+	for name, o := range value.Objects[overrideModel](ctx, r.Overrides, diags) {
 		one := cluster.Override{
 			HostID: o.HostID.ValueString(), UserData: o.UserData.ValueString(), Domain: o.FailureDomain.ValueString(),
 			Labels: value.GoMap(o.Labels), Addresses: value.GoMap(o.Addresses),

@@ -20,7 +20,7 @@ import (
 
 // Create implements [resource.Resource].
 func (r *gpuResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer guard(ctx, "create", &resp.Diagnostics)
+	defer value.Guard(ctx, "create", "composable GPU resource", &resp.Diagnostics)
 
 	var plan model
 
@@ -46,7 +46,7 @@ func (r *gpuResource) Create(ctx context.Context, req resource.CreateRequest, re
 	label := plan.label(ctx)
 	run := &device.Run{Desk: desk, Wanted: w, Log: progress(label)}
 	res := run.Create(ctx)
-	stopped := interrupted(ctx)
+	stopped := value.Interrupted(ctx)
 
 	// The context may have ended; what is known is recorded all the same.
 	ctx = context.WithoutCancel(ctx)

@@ -10,12 +10,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // Delete implements [resource.Resource]. It returns without an error only when no device of
 // ours is left on the fabric.
 func (r *gpuResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer guard(ctx, "delete", &resp.Diagnostics)
+	defer value.Guard(ctx, "delete", "composable GPU resource", &resp.Diagnostics)
 
 	var state model
 
@@ -39,7 +40,7 @@ func (r *gpuResource) Delete(ctx context.Context, req resource.DeleteRequest, re
 	label := state.label(ctx)
 	run := &device.Run{Desk: desk, Wanted: w, Log: progress(label)}
 	res := run.Delete(ctx, have)
-	stopped := interrupted(ctx)
+	stopped := value.Interrupted(ctx)
 	ctx = context.WithoutCancel(ctx) // it may have ended; what is known is recorded all the same
 
 	remark(label, res.Warnings, &resp.Diagnostics)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -106,11 +105,6 @@ func blame(err error) path.Path {
 	return path.Empty()
 }
 
-// interrupted reports whether the user asked Terraform to stop.
-func interrupted(ctx context.Context) bool {
-	return ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled)
-}
-
 // remark adds what a person should know about a run. It is one warning: Terraform folds
 // those of equal summaries, and shows the first.
 func remark(label string, all []string, diags *diag.Diagnostics) {
@@ -129,16 +123,6 @@ func remark(label string, all []string, diags *diag.Diagnostics) {
 // progress is what a run says while it goes on.
 func progress(label string) func(ctx context.Context, words string) {
 	return func(ctx context.Context, words string) { tflog.Info(ctx, words, map[string]any{"resource": label}) }
-}
-
-// guard makes a panic a diagnostic: it would end the process, and with it what all other
-// resources are doing. It must be deferred itself. (Runs have a guard of their own, which
-// keeps the devices that came.)
-func guard(ctx context.Context, verb string, diags *diag.Diagnostics) {
-	if p := recover(); p != nil {
-		tflog.Error(ctx, "panic", map[string]any{"verb": verb, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})
-		diags.AddError("Bug in the provider", fmt.Sprintf("The %s of a composable GPU resource ended in a panic; please report this: %v", verb, p))
-	}
 }
 
 // sentence makes an error a sentence.

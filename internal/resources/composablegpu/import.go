@@ -14,13 +14,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // ImportState implements [resource.ResourceWithImportState]. The id is
 // "<machine_id>/<type>/<model>" for all devices of a kind on a machine, or
 // "<machine_id>/<fabric_device_id>[,…]" for some.
 func (r *gpuResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	defer guard(ctx, "import", &resp.Diagnostics)
+	defer value.Guard(ctx, "import", "composable GPU resource", &resp.Diagnostics)
 
 	id := req.ID
 

@@ -17,7 +17,7 @@ import (
 // ModifyPlan implements [resource.ResourceWithModifyPlan]: devices are open in a plan that
 // touches devices, and in no other; and the plan tells what is detached.
 func (r *gpuResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	defer guard(ctx, "plan", &resp.Diagnostics)
+	defer value.Guard(ctx, "plan", "composable GPU resource", &resp.Diagnostics)
 
 	var plan, state model
 

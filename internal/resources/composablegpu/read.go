@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/device"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
 // readTimeout bounds a refresh: one read of each machine.
@@ -23,7 +24,7 @@ const readTimeout = 2 * time.Minute
 // Read implements [resource.Resource]. It asks the fabric once for each machine, whoever
 // else has devices there, and no host unless refresh_node says so.
 func (r *gpuResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	defer guard(ctx, "refresh", &resp.Diagnostics)
+	defer value.Guard(ctx, "refresh", "composable GPU resource", &resp.Diagnostics)
 
 	var state model
 

@@ -17,7 +17,7 @@ import (
 // Update implements [resource.Resource]. It never taints: after a failure the state says
 // what was reached, and the next plan shows the rest again.
 func (r *gpuResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer guard(ctx, "update", &resp.Diagnostics)
+	defer value.Guard(ctx, "update", "composable GPU resource", &resp.Diagnostics)
 
 	var plan, state model
 
@@ -49,7 +49,7 @@ func (r *gpuResource) Update(ctx context.Context, req resource.UpdateRequest, re
 	label := plan.label(ctx)
 	run := &device.Run{Desk: desk, Wanted: w, Log: progress(label)}
 	res := run.Update(ctx, have)
-	stopped := interrupted(ctx)
+	stopped := value.Interrupted(ctx)
 	ctx = context.WithoutCancel(ctx) // it may have ended; what is known is recorded all the same
 
 	remark(label, res.Warnings, &resp.Diagnostics)

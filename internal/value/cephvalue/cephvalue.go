@@ -9,12 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
@@ -115,18 +113,4 @@ func Connection(ctx context.Context, far Far, o types.Object, at path.Path, diag
 	diags.Append(more...)
 
 	return &cfg
-}
-
-// Guard makes a panic a diagnostic: it would end the process, and with it what all other
-// resources are doing. It must be deferred itself.
-func Guard(ctx context.Context, verb, what string, diags *diag.Diagnostics) {
-	if p := recover(); p != nil {
-		tflog.Error(ctx, "panic", map[string]any{"verb": verb, "panic": fmt.Sprint(p), "stack": string(debug.Stack())})
-		diags.AddError("Bug in the provider", fmt.Sprintf("The %s of a %s ended in a panic; please report this: %v", verb, what, p))
-	}
-}
-
-// Interrupted reports whether the user asked Terraform to stop.
-func Interrupted(ctx context.Context) bool {
-	return ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled)
 }

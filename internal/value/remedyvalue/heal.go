@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -21,7 +20,7 @@ import (
 
 // Heal remediates the machine, and says in words what is wrong; false after an error.
 func (a Arguments) Heal(ctx context.Context, far clustervalue.Far, say func(text string), diags *diag.Diagnostics) (cluster.Remedy, cluster.Machine, bool) {
-	defer guard(ctx, diags)
+	defer value.Guard(ctx, "remediation", "machine", diags)
 
 	run := a.Open(ctx, far, diags)
 	if run == nil {
@@ -114,13 +113,4 @@ func attempts(n int) string {
 	}
 
 	return fmt.Sprintf("%d attempts", n)
-}
-
-// guard makes a panic a diagnostic: it would end the process, and with it what all other
-// resources are doing. It must be deferred itself.
-func guard(ctx context.Context, diags *diag.Diagnostics) {
-	if p := recover(); p != nil {
-		tflog.Error(ctx, "panic", map[string]any{"panic": fmt.Sprint(p), "stack": string(debug.Stack())})
-		diags.AddError("Bug in the provider", fmt.Sprintf("A remediation ended in a panic; please report this: %v", p))
-	}
 }
