@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/schemavalue"
 )
 
 // has reports whether a host has a role. One whose roles are not known yet has none.
@@ -99,7 +100,7 @@ func (h hostModel) connection(ctx context.Context) types.Object {
 	all := map[string]attr.Value{}
 
 	for name, kind := range connectionvalue.AttrTypes() {
-		all[name] = null(ctx, kind)
+		all[name] = schemavalue.Null(ctx, kind)
 		if v, there := h.Connection.Attributes()[name]; there {
 			all[name] = v
 		}

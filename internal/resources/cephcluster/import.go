@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/schemavalue"
 )
 
 // ImportState implements [resource.ResourceWithImportState]. The id is where the cluster is:
@@ -187,22 +188,22 @@ func (r *clusterResource) ask(ctx context.Context, m model, was ceph.Record, dia
 func blank(ctx context.Context) model {
 	top := topAttributes()
 	text := func(name string) types.String {
-		s, _ := defaultOf(ctx, top[name]).(types.String)
+		s, _ := schemavalue.DefaultOf(ctx, top[name]).(types.String)
 
 		return s
 	}
 	section := func(name string) types.Object {
-		o, _ := defaultOf(ctx, top[name]).(types.Object)
+		o, _ := schemavalue.DefaultOf(ctx, top[name]).(types.Object)
 
 		return o
 	}
 	truth := func(name string) types.Bool {
-		b, _ := defaultOf(ctx, top[name]).(types.Bool)
+		b, _ := schemavalue.DefaultOf(ctx, top[name]).(types.Bool)
 
 		return b
 	}
 
-	config, _ := null(ctx, top["config"].GetType()).(types.Map)
+	config, _ := schemavalue.Null(ctx, top["config"].GetType()).(types.Map)
 
 	return model{
 		CephVersion: types.StringNull(), AllowUnsupported: truth("allow_unsupported_version"), Packages: text("packages"), Supervision: text("supervision"), Config: config,
@@ -213,4 +214,4 @@ func blank(ctx context.Context) model {
 	}
 }
 
-func hostType() types.ObjectType { return objectType(hostAttributes()) }
+func hostType() types.ObjectType { return schemavalue.ObjectType(hostAttributes()) }

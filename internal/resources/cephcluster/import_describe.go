@@ -20,6 +20,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/schemavalue"
 )
 
 // describe makes the configuration that the cluster has.
@@ -92,7 +93,7 @@ func (m *model) describeHosts(ctx context.Context, s survey, places []place) {
 func hostAt(ctx context.Context, where, address string, crush map[string]string) types.Object {
 	connection := map[string]attr.Value{}
 	for name, kind := range connectionvalue.AttrTypes() {
-		connection[name] = null(ctx, kind)
+		connection[name] = schemavalue.Null(ctx, kind)
 	}
 
 	name, port := ceph.SplitHost(where)
@@ -181,7 +182,7 @@ func (m *model) describeStorage(ctx context.Context, rec ceph.Record, slots map[
 		return
 	}
 
-	list, d := types.ListValueFrom(ctx, objectType(deviceAttributes()), devices)
+	list, d := types.ListValueFrom(ctx, schemavalue.ObjectType(deviceAttributes()), devices)
 	diags.Append(d...)
 
 	m.Storage = with(ctx, m.Storage, "devices", list)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/schemavalue"
 )
 
 // ModifyPlan implements [resource.ResourceWithModifyPlan]: what moves is open in a plan that
@@ -168,7 +169,7 @@ func (m model) sameHosts(ctx context.Context, state model) bool {
 
 // open marks as unknown what an update can move.
 func (m *model) open() {
-	kinds := attrTypes(computedAttributes())
+	kinds := schemavalue.Types(computedAttributes())
 	text := types.StringUnknown()
 
 	of := func(name string) attr.Type {

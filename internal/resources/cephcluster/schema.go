@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/schemavalue"
 )
 
 // What on_create_failure and packages may say.
@@ -69,7 +70,7 @@ func mainAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Hosts by name. The name is what `uname -n` says there, and the host in the CRUSH map. Monitors and managers leave a host that is taken out; " +
 				"its OSDs only go where `storage.removal` allows it.",
 		},
-		"data_dir": replacing(textOr("/var/lib/ceph", "Folder on each host with everything of the cluster: configuration, keys, stores, sockets, logs. Clusters with different folders live side by side on a host. "+
+		"data_dir": replacing(schemavalue.TextOr("/var/lib/ceph", "Folder on each host with everything of the cluster: configuration, keys, stores, sockets, logs. Clusters with different folders live side by side on a host. "+
 			"A change replaces the cluster. Default `/var/lib/ceph`.", dataDir())),
 		"fsid": schema.StringAttribute{
 			Optional: true, Computed: true, Validators: []validator.String{isFSID()},
@@ -77,10 +78,10 @@ func mainAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Id of the cluster. Made once where it is not given; giving another one replaces the cluster.",
 		},
 		"ceph_version":              text("Which versions the hosts may have, such as `>= 16.2, < 21`. The provider does not choose a version: it takes the one that is installed.", versionConstraint()),
-		"allow_unsupported_version": flag(false, "Take a Ceph that is older or newer than those that this provider knows. Default `false`."),
-		"packages": choice(packagesRequire, "`require` (default): an apply names the programs that a host lacks. `install`: it puts in the distribution's packages.",
+		"allow_unsupported_version": schemavalue.Flag(false, "Take a Ceph that is older or newer than those that this provider knows. Default `false`."),
+		"packages": schemavalue.Choice(packagesRequire, "`require` (default): an apply names the programs that a host lacks. `install`: it puts in the distribution's packages.",
 			packagesRequire, packagesInstall),
-		"supervision": choice(ceph.SupervisionAuto, "Who keeps the daemons running: `systemd` (units of our own), `daemon` (plain background processes; after a reboot the next apply starts them), "+
+		"supervision": schemavalue.Choice(ceph.SupervisionAuto, "Who keeps the daemons running: `systemd` (units of our own), `daemon` (plain background processes; after a reboot the next apply starts them), "+
 			"or `auto` (default): systemd where it runs.", ceph.SupervisionAuto, ceph.SupervisionSystemd, ceph.SupervisionDaemon),
 		"config": schema.MapAttribute{
 			Optional: true, ElementType: types.MapType{ElemType: types.StringType}, Validators: []validator.Map{options{}},
@@ -94,14 +95,14 @@ func mainAttributes() map[string]schema.Attribute {
 // careAttributes say how carefully the provider goes about it.
 func careAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"on_create_failure": choice(failureTaint, "`taint` (default): a failed create is an error, and the next apply replaces what it left. `keep`: it is a warning, `is_ready` is `false`, "+
+		"on_create_failure": schemavalue.Choice(failureTaint, "`taint` (default): a failed create is an error, and the next apply replaces what it left. `keep`: it is a warning, `is_ready` is `false`, "+
 			"and the next apply goes on in place.", failureTaint, failureKeep),
-		"deletion_protection": flag(false, "Refuse every plan that destroys or replaces the cluster. Default `false`."),
-		"timeouts": section("Limits of the verbs, each as a whole.", map[string]schema.Attribute{
-			"create": duration("30m", "Default `30m`."),
-			"read":   duration("1m", "Default `1m`."),
-			"update": duration("6h", "An update may move data. Default `6h`."),
-			"delete": duration("30m", "Default `30m`."),
+		"deletion_protection": schemavalue.Flag(false, "Refuse every plan that destroys or replaces the cluster. Default `false`."),
+		"timeouts": schemavalue.Section("Limits of the verbs, each as a whole.", map[string]schema.Attribute{
+			"create": schemavalue.Duration("30m", "Default `30m`."),
+			"read":   schemavalue.Duration("1m", "Default `1m`."),
+			"update": schemavalue.Duration("6h", "An update may move data. Default `6h`."),
+			"delete": schemavalue.Duration("30m", "Default `30m`."),
 		}),
 	}
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/schemavalue"
 )
 
 func storageAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"backend": choice(ceph.BackendRaw, "What an OSD lies on: `raw` (default): the device as it is. `lvm`: a logical volume of its own on the device. `file`: a sparse file, to try things out; it needs `allow_file_osds`.",
+		"backend": schemavalue.Choice(ceph.BackendRaw, "What an OSD lies on: `raw` (default): the device as it is. `lvm`: a logical volume of its own on the device. `file`: a sparse file, to try things out; it needs `allow_file_osds`.",
 			ceph.BackendRaw, ceph.BackendLVM, ceph.BackendFile),
-		"allow_file_osds": flag(false, "Allow `backend = \"file\"`. Default `false`."),
-		"file_size":       textOr("4G", "Size of a file that is made for an OSD: a number with K, M, G or T (of 1024). Default `4G`.", size()),
+		"allow_file_osds": schemavalue.Flag(false, "Allow `backend = \"file\"`. Default `false`."),
+		"file_size":       schemavalue.TextOr("4G", "Size of a file that is made for an OSD: a number with K, M, G or T (of 1024). Default `4G`.", size()),
 		"devices": schema.ListNestedAttribute{
 			Optional: true, NestedObject: schema.NestedAttributeObject{Attributes: deviceAttributes()},
 			MarkdownDescription: "Devices by name. Their order means nothing. A device that holds data is refused, never wiped.",
@@ -27,12 +28,12 @@ func storageAttributes() map[string]schema.Attribute {
 			Optional: true, NestedObject: schema.NestedAttributeObject{Attributes: selectorAttributes()},
 			MarkdownDescription: "Free devices that match all that a selector says. Only whole, writable, empty disks of 5 GB and more are taken; `devices_rejected` tells why others are not.",
 		},
-		"osds_per_device": number(1, 16, "OSDs on each device; more than one needs `backend = \"lvm\"`. Default `1`."),
-		"removal": section("Whether and how OSDs go whose device or host is no longer configured.", map[string]schema.Attribute{
-			"allow":        flag(false, "Default `false`: they stay, and a plan says so. `true`: they are drained, and removed when Ceph says that no data is lost."),
-			"timeout":      duration("6h", "How long one may drain. Then the apply fails, and the next one goes on. Default `6h`."),
-			"max_parallel": number(1, maxCount, "OSDs that are drained together. Default `1`."),
-			"wipe":         flag(false, "Wipe the beginning of the device of an OSD that was removed. Default `false`."),
+		"osds_per_device": schemavalue.Number(1, 1, 16, "OSDs on each device; more than one needs `backend = \"lvm\"`. Default `1`."),
+		"removal": schemavalue.Section("Whether and how OSDs go whose device or host is no longer configured.", map[string]schema.Attribute{
+			"allow":        schemavalue.Flag(false, "Default `false`: they stay, and a plan says so. `true`: they are drained, and removed when Ceph says that no data is lost."),
+			"timeout":      schemavalue.Duration("6h", "How long one may drain. Then the apply fails, and the next one goes on. Default `6h`."),
+			"max_parallel": schemavalue.Number(1, 1, maxCount, "OSDs that are drained together. Default `1`."),
+			"wipe":         schemavalue.Flag(false, "Wipe the beginning of the device of an OSD that was removed. Default `false`."),
 		}),
 		"full_ratio":         ratio("Use above which nobody may write. Default: Ceph's own (0.95)."),
 		"backfillfull_ratio": ratio("Use above which an OSD takes no copies of others. Default: Ceph's own (0.90)."),
@@ -49,7 +50,7 @@ func deviceClass() schema.StringAttribute {
 }
 
 func encrypted() schema.BoolAttribute {
-	return flag(false, "Encrypt it (dm-crypt); needs `backend = \"lvm\"`. Default `false`.")
+	return schemavalue.Flag(false, "Encrypt it (dm-crypt); needs `backend = \"lvm\"`. Default `false`.")
 }
 
 func deviceAttributes() map[string]schema.Attribute {
@@ -64,7 +65,7 @@ func deviceAttributes() map[string]schema.Attribute {
 		"db_size":         text("Size of a file that is made for the database.", size()),
 		"device_class":    deviceClass(),
 		"encrypted":       encrypted(),
-		"osds_per_device": numberOrNone(16, "As `storage.osds_per_device`, for this device."),
+		"osds_per_device": schemavalue.NumberOrNone(1, 16, "As `storage.osds_per_device`, for this device."),
 		"initial_weight": schema.Float64Attribute{
 			Optional: true, Validators: []validator.Float64{float64validator.AtLeast(0)}, MarkdownDescription: "First CRUSH weight, in TiB. Default: the size of the device.",
 		},
@@ -74,13 +75,13 @@ func deviceAttributes() map[string]schema.Attribute {
 func selectorAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"hosts":        names("Hosts, as `hosts` names them. Default: all with the role `osd`.", listvalidator.SizeAtLeast(1), listvalidator.UniqueValues(), listvalidator.NoNullValues()),
-		"all":          flag(false, "Take every free device. Default `false`: the selector must say something else."),
+		"all":          schemavalue.Flag(false, "Take every free device. Default `false`: the selector must say something else."),
 		"name_regex":   text("Names of the kernel, such as `sd[b-d]`. It must match all of the name.", pattern()),
 		"path_regex":   text("Paths such as `/dev/disk/by-id/nvme-.*`: one of the device's must be matched, all of it.", pattern()),
 		"min_size":     text("Smallest size, such as `100G`.", size()),
 		"max_size":     text("Largest size.", size()),
 		"rotational":   schema.BoolAttribute{Optional: true, MarkdownDescription: "`true`: only hard disks; `false`: only others."},
-		"limit":        numberOrNone(maxCount, "The most devices of each host."),
+		"limit":        schemavalue.NumberOrNone(1, maxCount, "The most devices of each host."),
 		"device_class": deviceClass(),
 		"encrypted":    encrypted(),
 	}
