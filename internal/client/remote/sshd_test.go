@@ -91,8 +91,8 @@ PasswordAuthentication yes
 MaxStartups 100
 LogLevel VERBOSE
 Subsystem sftp internal-sftp
-SetEnv HOME=%s
-`, s.port, s.dir, s.dir, s.dir), 0o644)
+SetEnv HOME=/run/sshd
+`, s.port, s.dir, s.dir), 0o644) // that folder is empty: the start-up files of the machine's root speak
 
 	// Users have to get to the authorized keys.
 	for dir := s.dir; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
