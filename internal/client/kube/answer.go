@@ -32,7 +32,7 @@ func (c *Client) unanswered(ctx context.Context, k call, err error) error {
 
 	var slow net.Error
 
-	switch causeOf(err) {
+	switch transport.CauseOf(err) {
 	case transport.Untrusted:
 		return c.untrusted(e, err)
 	case transport.Alerted:
@@ -55,16 +55,6 @@ func (c *Client) unanswered(ctx context.Context, k call, err error) error {
 	}
 
 	return wait.Transient(e)
-}
-
-// causeOf is [transport.CauseOf] that knows alerts on TCP, for which crypto/tls has no exported type.
-func causeOf(err error) transport.Cause {
-	var failed *net.OpError
-	if errors.As(err, &failed) && failed.Op == "remote error" {
-		return transport.Alerted
-	}
-
-	return transport.CauseOf(err)
 }
 
 // untrusted sorts a certificate that is not accepted.

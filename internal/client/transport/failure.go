@@ -35,13 +35,14 @@ func CauseOf(err error) Cause {
 		name      x509.HostnameError
 		alert     tls.AlertError
 		record    tls.RecordHeaderError
+		failed    *net.OpError
 	)
 
 	switch {
 	case errors.As(err, &untrusted), errors.As(err, &authority), errors.As(err, &name):
 		return Untrusted
-	case errors.As(err, &alert):
-		return Alerted
+	case errors.As(err, &alert), errors.As(err, &failed) && failed.Op == "remote error":
+		return Alerted // on TCP an alert has no type that crypto/tls exports
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return NoTLS
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

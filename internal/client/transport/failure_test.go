@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"syscall"
 	"testing"
@@ -52,6 +54,38 @@ func TestCauseOf(t *testing.T) {
 				if got := transport.Unconnected(err); got != tt.unconnected {
 					t.Errorf("%v: unconnected %t", err, got)
 				}
+			}
+		})
+	}
+}
+
+// A server that refuses a client without a certificate says so in an alert, whose type on TCP is not
+// the exported one.
+func TestCauseOf_aServerThatWantsACertificate(t *testing.T) {
+	t.Parallel()
+
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		t.Run(tls.VersionName(version), func(t *testing.T) {
+			t.Parallel()
+
+			s := httptest.NewUnstartedServer(http.NotFoundHandler())
+			s.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: version, MaxVersion: version}
+			s.Config.ErrorLog = log.New(io.Discard, "", 0)
+			s.StartTLS()
+			t.Cleanup(s.Close)
+
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			resp, err := s.Client().Do(req)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+
+			if err == nil || transport.CauseOf(err) != transport.Alerted {
+				t.Errorf("%v", err)
 			}
 		})
 	}

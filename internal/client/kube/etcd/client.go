@@ -197,15 +197,7 @@ func (c *Client) unanswered(ctx context.Context, endpoint, op string, err error)
 	err = transport.Inner(err)
 	e := &Error{Op: op, Endpoint: endpoint, Text: err.Error()}
 
-	cause := transport.CauseOf(err)
-
-	// crypto/tls has no exported type for an alert on TCP
-	var failed *net.OpError
-	if errors.As(err, &failed) && failed.Op == "remote error" {
-		cause = transport.Alerted
-	}
-
-	switch cause {
+	switch transport.CauseOf(err) {
 	case transport.Untrusted:
 		e.Text = "its certificate is not of this cluster's etcd authority: " + err.Error()
 	case transport.Alerted:
