@@ -123,19 +123,6 @@ type deployImageModel struct {
 	KernelAppendParams types.String `tfsdk:"kernel_append_params"`
 }
 
-type hintsModel struct {
-	DeviceName         types.String `tfsdk:"device_name"`
-	HCTL               types.String `tfsdk:"hctl"`
-	Model              types.String `tfsdk:"model"`
-	Vendor             types.String `tfsdk:"vendor"`
-	SerialNumber       types.String `tfsdk:"serial_number"`
-	MinSizeGigabytes   types.Int64  `tfsdk:"min_size_gigabytes"`
-	WWN                types.String `tfsdk:"wwn"`
-	WWNWithExtension   types.String `tfsdk:"wwn_with_extension"`
-	WWNVendorExtension types.String `tfsdk:"wwn_vendor_extension"`
-	Rotational         types.Bool   `tfsdk:"rotational"`
-}
-
 type portModel struct {
 	MAC             value.MAC    `tfsdk:"mac"`
 	PXEEnabled      types.Bool   `tfsdk:"pxe_enabled"`

@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/access"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hintsvalue"
 )
 
 // drift brings the attributes that users set in line with what the far side says, so that
@@ -311,7 +312,7 @@ func (m *model) adoptDeployment(ctx context.Context, s host.Seen, diags *diag.Di
 
 	if len(a.RootHints) > 0 {
 		h, _ := image.HintsFromIronic(a.RootHints)
-		m.RootDeviceHints = object(ctx, m.RootDeviceHints, hintsModel{
+		m.RootDeviceHints = object(ctx, m.RootDeviceHints, hintsvalue.Model{
 			DeviceName: value.String(h.DeviceName), HCTL: value.String(h.HCTL), Model: value.String(h.Model), Vendor: value.String(h.Vendor),
 			SerialNumber: value.String(h.SerialNumber), MinSizeGigabytes: types.Int64PointerValue(h.MinSizeGigabytes), WWN: value.String(h.WWN),
 			WWNWithExtension: value.String(h.WWNWithExtension), WWNVendorExtension: value.String(h.WWNVendorExtension), Rotational: types.BoolPointerValue(h.Rotational),

@@ -32,6 +32,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hardwarevalue"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hintsvalue"
 )
 
 // Schema implements [resource.Resource].
@@ -226,21 +227,7 @@ func deploymentAttributes() map[string]schema.Attribute {
 				"priority": schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.Between(1, 99)}, MarkdownDescription: "Priority of the step. Default `80`."},
 			},
 		},
-		"root_device_hints": schema.SingleNestedAttribute{
-			Optional: true, MarkdownDescription: "Which disk the image goes to; all hints must match. Without hints the ramdisk takes the smallest disk above 4 GiB. Used at the next deployment.",
-			Attributes: map[string]schema.Attribute{
-				"device_name":          text("`/dev/NAME` or `/dev/disk/by-path/NAME`."),
-				"hctl":                 text("SCSI address."),
-				"model":                text("Part of the model."),
-				"vendor":               text("Part of the vendor."),
-				"serial_number":        text("Serial number."),
-				"min_size_gigabytes":   schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.AtLeast(0)}, MarkdownDescription: "Least size in gigabytes."},
-				"wwn":                  text("World wide name."),
-				"wwn_with_extension":   text("World wide name with the vendor's extension."),
-				"wwn_vendor_extension": text("Vendor's extension of the world wide name."),
-				"rotational":           schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether it is a rotating disk."},
-			},
-		},
+		"root_device_hints":    hintsvalue.Attribute("Which disk the image goes to; all hints must match. Without hints the ramdisk takes the smallest disk above 4 GiB. Used at the next deployment."),
 		"user_data":            schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: "User data of the config drive. A change takes effect at the next deployment, or makes one, see `reprovision_on`."},
 		"user_data_wo":         schema.StringAttribute{Optional: true, Sensitive: true, WriteOnly: true, MarkdownDescription: "As `user_data`, never stored in the state.", Validators: []validator.String{stringvalidator.ConflictsWith(path.MatchRoot("user_data")), needs{"user_data_wo_version"}}},
 		"user_data_wo_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Increase it when `user_data_wo` changes."},

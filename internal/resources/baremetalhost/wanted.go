@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/access"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hintsvalue"
 )
 
 // wanted says what the user wants. Plan holds the values, config the write-only ones (null
@@ -145,16 +146,12 @@ func (m model) customDeploy(ctx context.Context, diags *diag.Diagnostics) *host.
 }
 
 func (m model) hints(ctx context.Context, diags *diag.Diagnostics) *image.RootHints {
-	h, ok := read[hintsModel](ctx, m.RootDeviceHints, diags)
+	h, ok := read[hintsvalue.Model](ctx, m.RootDeviceHints, diags)
 	if !ok {
 		return nil
 	}
 
-	return &image.RootHints{
-		DeviceName: h.DeviceName.ValueString(), HCTL: h.HCTL.ValueString(), Model: h.Model.ValueString(), Vendor: h.Vendor.ValueString(),
-		SerialNumber: h.SerialNumber.ValueString(), MinSizeGigabytes: h.MinSizeGigabytes.ValueInt64Pointer(), WWN: h.WWN.ValueString(),
-		WWNWithExtension: h.WWNWithExtension.ValueString(), WWNVendorExtension: h.WWNVendorExtension.ValueString(), Rotational: h.Rotational.ValueBoolPointer(),
-	}
+	return h.Hints()
 }
 
 // ports are the ports that the user lists; nil where the list is computed.

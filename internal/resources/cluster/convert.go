@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hintsvalue"
 )
 
 // This file makes parts of the model what the packages of the life cycle take.
@@ -99,14 +100,10 @@ func (r roleModel) deploy(ctx context.Context, diags *diag.Diagnostics) *host.Cu
 
 // hints reads the root device hints of a role; nil where it has none.
 func (r roleModel) hints(ctx context.Context, diags *diag.Diagnostics) *image.RootHints {
-	h, ok := value.Object[hintsModel](ctx, r.RootHints, diags)
+	h, ok := value.Object[hintsvalue.Model](ctx, r.RootHints, diags)
 	if !ok {
 		return nil
 	}
 
-	return &image.RootHints{
-		DeviceName: h.DeviceName.ValueString(), HCTL: h.HCTL.ValueString(), Model: h.Model.ValueString(), Vendor: h.Vendor.ValueString(),
-		SerialNumber: h.SerialNumber.ValueString(), MinSizeGigabytes: h.MinSizeGigabytes.ValueInt64Pointer(), WWN: h.WWN.ValueString(),
-		WWNWithExtension: h.WWNWithExtension.ValueString(), WWNVendorExtension: h.WWNVendorExtension.ValueString(), Rotational: h.Rotational.ValueBoolPointer(),
-	}
+	return h.Hints()
 }

@@ -118,19 +118,6 @@ type customDeployModel struct {
 	Method types.String `tfsdk:"method"`
 }
 
-type hintsModel struct {
-	DeviceName         types.String `tfsdk:"device_name"`
-	HCTL               types.String `tfsdk:"hctl"`
-	Model              types.String `tfsdk:"model"`
-	Vendor             types.String `tfsdk:"vendor"`
-	SerialNumber       types.String `tfsdk:"serial_number"`
-	MinSizeGigabytes   types.Int64  `tfsdk:"min_size_gigabytes"`
-	WWN                types.String `tfsdk:"wwn"`
-	WWNWithExtension   types.String `tfsdk:"wwn_with_extension"`
-	WWNVendorExtension types.String `tfsdk:"wwn_vendor_extension"`
-	Rotational         types.Bool   `tfsdk:"rotational"`
-}
-
 type hardwareModel struct {
 	CPUs      types.Int64  `tfsdk:"cpus"`
 	MemoryMiB types.Int64  `tfsdk:"memory_mib"`

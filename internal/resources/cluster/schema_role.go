@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hintsvalue"
 	at "github.com/terraform-metal3/terraform-provider-metal3/internal/value/schemavalue"
 )
 
@@ -92,21 +93,7 @@ func deployAttributes() map[string]schema.Attribute {
 				"method": at.Text("Name of the step. Required. Another one rolls the pool out."),
 			},
 		},
-		"root_device_hints": schema.SingleNestedAttribute{
-			Optional: true, MarkdownDescription: "Which disk the image goes to; all hints must match. A change rolls the pool out.",
-			Attributes: map[string]schema.Attribute{
-				"device_name":          at.Text("`/dev/NAME` or `/dev/disk/by-path/NAME`."),
-				"hctl":                 at.Text("SCSI address."),
-				"model":                at.Text("Part of the model."),
-				"vendor":               at.Text("Part of the vendor."),
-				"serial_number":        at.Text("Serial number."),
-				"min_size_gigabytes":   schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.AtLeast(0)}, MarkdownDescription: "Least size in gigabytes."},
-				"wwn":                  at.Text("World wide name."),
-				"wwn_with_extension":   at.Text("World wide name with the vendor's extension."),
-				"wwn_vendor_extension": at.Text("Vendor's extension of the world wide name."),
-				"rotational":           schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether it is a rotating disk."},
-			},
-		},
+		"root_device_hints":       hintsvalue.Attribute("Which disk the image goes to; all hints must match. A change rolls the pool out."),
 		"boot_mode":               at.ChoiceOrNone("`UEFI`, `UEFISecureBoot` or `legacy`. Default: as the host is. A change rolls the pool out.", "UEFI", "UEFISecureBoot", "legacy"),
 		"automated_cleaning_mode": at.ChoiceOrNone("`metadata` or `disabled`: set on all hosts of the pool, in place. Default: as the host is.", "metadata", "disabled"),
 		"keep_power":              at.Flag(false, "Leave a host on after its release. Default `false`."),
