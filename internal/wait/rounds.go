@@ -123,7 +123,7 @@ func (r *Rounds[T]) plan(ctx context.Context) (context.Context, time.Duration, b
 		return nil, 0, false
 	}
 
-	pause, rouse := context.WithCancel(ctx)
+	pause, rouse := context.WithCancel(ctx) //nolint:gosec // take calls it
 	r.next, r.rouse = r.dueAt(), rouse
 
 	return pause, time.Until(r.next), true
