@@ -54,3 +54,25 @@ func SentenceAbout(s string) string {
 
 	return s + "."
 }
+
+// FailureWords say what failed, why, what stands, and how to go on. A limit that is not 0 was reached;
+// texts that are empty are left out.
+func FailureWords(label, verb string, err error, limit time.Duration, stands, how string) (summary, detail string) {
+	lines := []string{}
+
+	if err != nil {
+		lines = append(lines, SentenceAbout(err.Error()))
+	}
+
+	if limit > 0 {
+		lines = append(lines, fmt.Sprintf("The limit of %s (timeouts.%s) was reached.", limit, verb))
+	}
+
+	for _, text := range []string{stands, how} {
+		if text != "" {
+			lines = append(lines, SentenceAbout(text))
+		}
+	}
+
+	return fmt.Sprintf("%s: the %s did not finish", label, verb), strings.Join(lines, "\n")
+}

@@ -6,7 +6,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -31,23 +30,7 @@ type failure struct {
 
 // words say what failed, why, what stands, and how to go on.
 func (f failure) words() (summary, detail string) {
-	lines := []string{}
-
-	if f.err != nil {
-		lines = append(lines, value.SentenceAbout(f.err.Error()))
-	}
-
-	if f.limit > 0 {
-		lines = append(lines, fmt.Sprintf("The limit of %s (timeouts.%s) was reached.", f.limit, f.verb))
-	}
-
-	for _, text := range []string{f.stands, f.how} {
-		if text != "" {
-			lines = append(lines, sentence(text))
-		}
-	}
-
-	return fmt.Sprintf("%s: the %s did not finish", f.label, f.verb), strings.Join(lines, "\n")
+	return value.FailureWords(f.label, f.verb, f.err, f.limit, f.stands, f.how)
 }
 
 // error makes it an error, at the attribute that decides where one does.
