@@ -36,6 +36,10 @@ func TestHub_twoHundredMachinesShareOneListATick(t *testing.T) {
 					t.Errorf("%s: got %+v, %v", m, joined, err)
 				}
 			})
+
+			if i == 0 {
+				synctest.Wait() // who comes first has the first list alone
+			}
 		}
 
 		time.Sleep(59 * time.Second)
