@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# make demo: three machines from a BMC address to running, two GPUs, and a real Ceph, on this machine alone.
+# make demo: three machines from a BMC address to running, two GPUs, a cluster of three machines, and a real Ceph, on
+# this machine alone.
 #
 #   demo.sh up       sets up what is missing, builds the provider, applies examples/scenarios/quickstart
 #                    and examples/scenarios/ceph, shows that second plans are empty, and writes and reads an object
@@ -139,7 +140,7 @@ down() {
 case ${1:-} in
 up | down) "$1" ;;
 *)
-	sed -n '2,8p' "$0"
+	sed -n '2,9p' "$0"
 	exit 2
 	;;
 esac

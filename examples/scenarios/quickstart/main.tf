@@ -1,5 +1,5 @@
 # Three machines from the address of their BMC to running, and two GPUs on the first of them,
-# in the lab that the provider brings along: `make demo` applies this.
+# in the lab that the provider brings along: `make demo` applies this, and the cluster of cluster.tf.
 
 terraform {
   required_providers {
