@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,14 +118,21 @@ func (w *worker) enlist(s Slot) *member {
 	return m
 }
 
-// shape gives a member the pool that it is made by, where that is still configured.
+// shape gives a member the pool that it is made by, and reports whether that is still configured.
+// Where it is not, the member leaves by what the pool was.
 func (w *worker) shape(m *member) bool {
 	p, ok := w.Wanted.pool(m.Pool)
 	if ok {
 		m.pool, m.want = p, w.Wanted.TemplateHash(p, m.Name)
+
+		return true
 	}
 
-	return ok
+	if at := slices.IndexFunc(w.Wanted.Former, func(p Pool) bool { return p.Name == m.Pool }); at >= 0 {
+		m.pool = w.Wanted.Former[at]
+	}
+
+	return false
 }
 
 func (w *worker) log(ctx context.Context, text string) {

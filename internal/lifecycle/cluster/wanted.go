@@ -73,6 +73,7 @@ type Wanted struct {
 
 	IPPools   map[string]addresses.Pool
 	Pools     []Pool              // the control plane first, where there is one, then workers in the order of rollouts
+	Former    []Pool              // are no longer configured: their machines leave by them
 	Overrides map[string]Override // by machine name
 
 	Bootstrap *Bootstrap // nil: none

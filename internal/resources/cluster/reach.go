@@ -130,11 +130,10 @@ func (r *clusterResource) machine(ctx context.Context, c connectionvalue.Model, 
 	return h, nil
 }
 
-// hook runs a command on a machine.
-func (r *clusterResource) hook(ctx context.Context, m model, reach func(cluster.Machine) string, diags *diag.Diagnostics) func(context.Context, cluster.Machine, cluster.Hook) error {
+// hook runs a command on a machine of some roles.
+func (r *clusterResource) hook(ctx context.Context, roles []role, reach func(cluster.Machine) string, diags *diag.Diagnostics) func(context.Context, cluster.Machine, cluster.Hook) error {
 	connections := map[string]connectionvalue.Model{} // by pool; one that says nothing is the provider's
 
-	roles, _ := m.roles(ctx, diags)
 	for _, one := range roles {
 		if h, ok := value.Object[hooksModel](ctx, one.Hooks, diags); ok {
 			connections[one.pool], _ = value.Object[connectionvalue.Model](ctx, h.Connection, diags)

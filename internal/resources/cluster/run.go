@@ -43,7 +43,9 @@ func (r *clusterResource) life(ctx context.Context, m model, config *model, pki 
 	run := &cluster.Run{Wanted: w, Access: m.access(ctx, pki, diags), Dial: r.far.ClusterDial(), Log: progress(m.label())}
 	run.ReadFile = r.files(ctx, m, run.Wanted.Reach, diags)
 	run.Etcd = etcdOf(pki, run)
-	run.Hook = r.hook(ctx, m, run.Wanted.Reach, diags)
+
+	roles, _ := m.roles(ctx, diags)
+	run.Hook = r.hook(ctx, roles, run.Wanted.Reach, diags)
 
 	if diags.HasError() {
 		return nil, false

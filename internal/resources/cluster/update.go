@@ -45,6 +45,8 @@ func (r *clusterResource) Update(ctx context.Context, req resource.UpdateRequest
 		return
 	}
 
+	r.former(ctx, life, plan, state)
+
 	limited, budget, cancel, limit := plan.limited(ctx, func(t timeoutsModel) types.String { return t.Update }, updateTimeout)
 	defer cancel()
 
@@ -71,6 +73,7 @@ func (r *clusterResource) Update(ctx context.Context, req resource.UpdateRequest
 
 	res.Record.Ready = false
 	plan.fill(ctx, res.Record, &resp.Diagnostics)
+	plan.remember(ctx, state, res.Record)
 
 	how := "The state says what was reached; the next apply goes on in place"
 	if stopped {
