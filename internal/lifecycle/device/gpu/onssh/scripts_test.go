@@ -407,7 +407,8 @@ func TestScriptRemove_blocks(t *testing.T) {
 	inShells(t, func(r runner) {
 		t := r.t
 
-		bus := fmt.Sprintf("0000:b%d:00.0", r.n)
+		// a writer is found by its bus id among all processes of the machine: another run has others
+		bus := fmt.Sprintf("%04x:b%d:00.0", os.Getpid()&0xffff, r.n)
 		dir := filepath.Join(r.root, "sys/bus/pci/devices", bus)
 		fifo := filepath.Join(dir, "remove")
 
@@ -433,12 +434,17 @@ func TestScriptRemove_blocks(t *testing.T) {
 		}
 
 		// The last user ends, and the one write goes through.
-		f, err := os.Open(fifo)
+		// Without one, the reader must not wait for it.
+		f, err := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 
 		defer f.Close()
+
+		if err := f.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
 
 		if text, err := io.ReadAll(f); err != nil || string(text) != "1\n" {
 			t.Errorf("written %q, error %v: one writer is enough", text, err)
