@@ -73,9 +73,10 @@ func (w *worker) ours(create bool) error {
 }
 
 // untouched refuses what no plan could tell: a create that would take down or make anew machines of a
-// cluster that is finished, and an update without the keys that the cluster was made with.
+// cluster that is finished, an update without the keys that the cluster was made with, and one that
+// turns out to end its etcd.
 func (w *worker) untouched(create bool) error {
-	var names, changed, keyless []string
+	var names, changed, keyless, remade []string
 
 	finished := false
 
@@ -92,6 +93,10 @@ func (w *worker) untouched(create bool) error {
 			changed = append(changed, name)
 		}
 
+		if m.Role == ControlPlane && !m.unwanted && m.outdated() {
+			remade = append(remade, name)
+		}
+
 		if w.Wanted.Bootstrap != nil && m.note.Keys != "" && m.note.Keys != w.Wanted.keysOf() {
 			keyless = append(keyless, name)
 		}
@@ -102,6 +107,8 @@ func (w *worker) untouched(create bool) error {
 		return &ExistsError{w.Wanted.Namespace + "/" + w.Wanted.Name, names, "its create has ended, and this one would take down or make anew " + joined(changed)}
 	case !create && len(keyless) > 0:
 		return fmt.Errorf("%s: %w, as after an import: give the cluster's own in bootstrap.kubeadm.pki", joined(keyless), ErrOtherKeys)
+	case !create:
+		return w.Wanted.CheckQuorum(remade)
 	default:
 		return nil
 	}

@@ -166,3 +166,24 @@ func (w *Wanted) CheckDeprovision(names []string) error {
 	return fmt.Errorf("the apply would take down %d machines (%s), and max_deprovision_per_apply is %d: raise it, or change less at a time",
 		len(names), strings.Join(names, ", "), *w.MaxDeprovision)
 }
+
+// CheckQuorum refuses a rollout that would end the etcd of the control plane: with fewer than three
+// members, of which one goes before another one comes, there is no majority.
+func (w *Wanted) CheckQuorum(remade []string) error {
+	p, ok := w.pool(ControlPlanePool)
+	if !ok || len(remade) == 0 || !p.Interrupts() || w.Bootstrap == nil || w.ExternalEtcd || w.AllowDisruption {
+		return nil
+	}
+
+	return fmt.Errorf("the control plane would not survive its rollout (%s): with %d replicas, which hold the cluster's etcd, and none made beside them (max_surge = 0), the first one that goes takes the majority with it. "+
+		"Set rollout.max_surge = 1, or rollout.allow_disruption = true where the cluster may be lost", strings.Join(remade, ", "), p.Replicas)
+}
+
+// Interrupts reports whether a rollout of a control plane interrupts it.
+func (p Pool) Interrupts() bool {
+	const majority = 3
+
+	surge, _ := p.Rollout.Bounds(p.Replicas)
+
+	return p.Role == ControlPlane && surge == 0 && p.Replicas < majority
+}

@@ -5,6 +5,8 @@ package cluster
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -26,8 +28,10 @@ type planner struct {
 	roles   map[string]role // by pool
 	have    map[string]cluster.Machine
 	lineup  cluster.Lineup
-	remade  map[string]bool // machines that stay and are made anew
-	told    bool            // whether addresses can be told: the pools are known
+	remade  map[string]bool     // machines that stay and are made anew
+	maybe   map[string][]string // machines that stay and may be made anew, and what is not known yet that says so
+	before  *planner            // the same plan with what is not known as it was; see outlook
+	told    bool                // whether addresses can be told: the pools are known
 	pools   map[string]addresses.Compiled
 	touched bool
 }
@@ -63,7 +67,7 @@ func (p *planner) do(ctx context.Context, diags *diag.Diagnostics) {
 	}
 
 	p.prepare(ctx, diags)
-	p.touched = p.create || p.plan.touches(ctx, p.state) || len(p.lineup.Add)+len(p.lineup.Leave)+len(p.remade) > 0
+	p.touched = p.create || p.plan.touches(ctx, p.state) || len(p.lineup.Add)+len(p.lineup.Leave)+len(p.remade)+len(p.maybe) > 0
 
 	if !p.touched {
 		p.plan.moving = p.state.moving
@@ -80,13 +84,21 @@ func (p *planner) do(ctx context.Context, diags *diag.Diagnostics) {
 func (p *planner) prepare(ctx context.Context, diags *diag.Diagnostics) {
 	p.wanted = p.plan.wanted(ctx, p.config, p.far.HostDefaults(), diags)
 	p.have = p.state.machines(ctx, diags)
-	p.remade = map[string]bool{}
+	p.remade, p.maybe = map[string]bool{}, map[string][]string{}
 
 	for name, m := range p.have {
-		if r, ok := p.roles[m.Pool]; ok {
-			m.UpToDate = m.HostID == "" || m.TemplateHash == "" || !p.changes(r, m)
-			p.have[name] = m
+		m.UpToDate = true
+
+		if r, ok := p.roles[m.Pool]; ok && m.HostID != "" && m.TemplateHash != "" {
+			changed, open := p.outlook(ctx, r, m)
+
+			m.UpToDate = !changed
+			if !changed && len(open) > 0 {
+				p.maybe[name] = open
+			}
 		}
+
+		p.have[name] = m
 	}
 
 	p.lineup = p.wanted.Lineup(p.have)
@@ -96,6 +108,10 @@ func (p *planner) prepare(ctx context.Context, diags *diag.Diagnostics) {
 			p.remade[s.Name] = true
 		}
 	}
+
+	maps.DeleteFunc(p.maybe, func(name string, _ []string) bool {
+		return p.strategy(p.have[name].Pool) == cluster.OnDelete || !slices.ContainsFunc(p.lineup.Keep, func(s cluster.Slot) bool { return s.Name == name })
+	})
 
 	var wrong []error
 
@@ -114,39 +130,6 @@ func (p *planner) strategy(pool string) cluster.Strategy {
 	return ""
 }
 
-// changes reports whether a machine was made from something else than its role says now, or may
-// have been: something of it is not known yet.
-func (p *planner) changes(r role, m cluster.Machine) bool {
-	if p.open(r) {
-		return true
-	}
-
-	for _, one := range p.wanted.Pools {
-		if one.Name == r.pool {
-			return m.TemplateHash != p.wanted.TemplateHash(one, m.Name)
-		}
-	}
-
-	return false
-}
-
-// open reports whether something that a machine is made from is not known yet.
-func (p *planner) open(r role) bool {
-	cp := r.controlPlane
-
-	for _, v := range []interface{ IsUnknown() bool }{
-		r.BootMode, r.UserData, r.UserDataTemplate, r.UserDataWOVersion, r.DataTemplate, r.NetworkDataJSON,
-		cp.InitUserData, cp.InitUserDataTemplate, cp.JoinUserData, cp.JoinUserDataTemplate,
-	} {
-		if v.IsUnknown() {
-			return true
-		}
-	}
-
-	return value.HasUnknown(r.Image) || value.HasUnknown(r.CustomDeploy) || value.HasUnknown(r.RootHints) || value.HasUnknown(r.MetaData) ||
-		value.HasUnknown(r.DomainDataTemplates) || value.HasUnknown(p.plan.Bootstrap) || value.HasUnknown(r.Overrides)
-}
-
 // planMachines plans machines. In a rollout that makes machines beyond the replicas nobody knows
 // their names yet.
 func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
@@ -156,12 +139,10 @@ func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
 			continue
 		}
 
-		for name := range p.remade {
-			if p.have[name].Pool == one.Name {
-				p.plan.Machines = types.MapUnknown(machineType)
+		if len(p.inPool(slices.Concat(sorted(p.remade), sorted(p.maybe)), one.Name)) > 0 {
+			p.plan.Machines = types.MapUnknown(machineType)
 
-				return
-			}
+			return
 		}
 	}
 
@@ -170,7 +151,7 @@ func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
 	known := map[string]map[string]addresses.Address{}
 
 	for _, s := range p.lineup.Slots() {
-		if was, there := old[s.Name]; there && !p.remade[s.Name] && p.have[s.Name].Healthy {
+		if was, there := old[s.Name]; there && !p.anew(s.Name) && p.have[s.Name].Healthy {
 			found := p.kept(s)
 			all[s.Name], known[s.Name] = was.moves(found), found
 

@@ -49,16 +49,14 @@ func (p *planner) price(ctx context.Context, diags *diag.Diagnostics) {
 			"These machines are drained, their hosts undeployed and cleaned: "+onHosts(leave, sorted(leave))+".")
 	}
 
-	for _, one := range p.wanted.Pools {
-		again := p.remadeOf(one.Name)
-		if len(again) == 0 {
-			continue
-		}
+	var perhaps []string
 
+	for _, one := range p.wanted.Pools {
+		again, maybe := p.inPool(sorted(p.remade), one.Name), p.inPool(sorted(p.maybe), one.Name)
 		p.priceOfRollout(one, again, diags)
 
 		if one.Rollout.Strategy == cluster.Replace {
-			down = append(down, again...)
+			down, perhaps = append(down, again...), append(perhaps, maybe...)
 		}
 	}
 
@@ -66,6 +64,10 @@ func (p *planner) price(ctx context.Context, diags *diag.Diagnostics) {
 
 	if err := p.wanted.CheckDeprovision(down); err != nil {
 		diags.AddAttributeError(path.Root("max_deprovision_per_apply"), p.plan.label()+": too many machines at once", value.Sentence(err))
+	}
+
+	for _, one := range p.wanted.Pools {
+		p.priceOfMaybe(one, slices.Concat(down, perhaps), diags)
 	}
 
 	p.priceOfAddresses(diags)
@@ -92,49 +94,82 @@ func (p *planner) repairs(diags *diag.Diagnostics) {
 	}
 }
 
-func (p *planner) remadeOf(pool string) []string {
-	var out []string
-
-	for _, name := range sorted(p.remade) {
-		if p.have[name].Pool == pool {
-			out = append(out, name)
-		}
-	}
-
-	return out
+// inPool are those machines that are in a pool.
+func (p *planner) inPool(names []string, pool string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return p.have[name].Pool != pool })
 }
 
 // priceOfRollout tells whose disks are written again.
 func (p *planner) priceOfRollout(one cluster.Pool, again []string, diags *diag.Diagnostics) {
-	r := p.roles[one.Name]
+	if len(again) == 0 {
+		return
+	}
 
+	if one.Role == cluster.ControlPlane {
+		if err := p.wanted.CheckQuorum(again); err != nil {
+			diags.AddAttributeError(p.roles[one.Name].at.AtName("rollout"), "Control plane of "+p.plan.inLabel()+" would not survive its rollout", value.Sentence(err))
+
+			return
+		}
+	}
+
+	diags.AddWarning(fmt.Sprintf("Disks of %s of %s will be overwritten", names(again), p.plan.inLabel()),
+		fmt.Sprintf("What they are made from changed, so %s", p.course(one, again)))
+}
+
+// priceOfMaybe tells whose disks are written again if a value that is not known yet turns out to be
+// another one. Down are all machines that the apply would take down then.
+func (p *planner) priceOfMaybe(one cluster.Pool, down []string, diags *diag.Diagnostics) {
+	maybe := p.inPool(sorted(p.maybe), one.Name)
+	if len(maybe) == 0 {
+		return
+	}
+
+	var open []string
+	for _, name := range maybe {
+		open = append(open, p.maybe[name]...)
+	}
+
+	slices.Sort(open)
+	open = slices.Compact(open)
+
+	are := "is"
+	if len(open) > 1 {
+		are = "are"
+	}
+
+	detail := "Only if they turn out to be made from something else, " + p.course(one, maybe)
+
+	if err := p.wanted.CheckDeprovision(down); err != nil && one.Rollout.Strategy == cluster.Replace {
+		detail += " The apply is refused in that case: " + err.Error() + "."
+	}
+
+	if err := p.wanted.CheckQuorum(maybe); err != nil && one.Role == cluster.ControlPlane {
+		detail += " The apply is refused in that case: " + err.Error() + "."
+	}
+
+	diags.AddWarning(fmt.Sprintf("Disks of %s of %s may be overwritten, as %s %s not known yet", names(maybe), p.plan.inLabel(), strings.Join(open, ", "), are), detail)
+}
+
+// course says how machines of a pool are made anew.
+func (p *planner) course(one cluster.Pool, again []string) string {
 	how := "they are drained, undeployed, cleaned and deployed again, perhaps on other hosts"
 	if one.Rollout.Strategy == cluster.Rebuild {
 		how = "they are drained, and their root disks written again on the same hosts"
 	}
 
-	detail := fmt.Sprintf("What they are made from changed, so %s: %s.", how, onHosts(p.have, again))
-
 	surge, unavailable := one.Rollout.Bounds(one.Replicas)
-	if r.isControl {
+	if one.Role == cluster.ControlPlane {
 		unavailable = 1
 	}
 
-	detail += fmt.Sprintf(" At most %d at a time (rollout.max_surge %d, max_unavailable %d).", max(surge, unavailable), surge, unavailable)
+	text := fmt.Sprintf("%s: %s. At most %d at a time (rollout.max_surge %d, max_unavailable %d).", how, onHosts(p.have, again), max(surge, unavailable), surge, unavailable)
 
-	if r.isControl && surge == 0 && one.Replicas < 3 {
-		if p.wanted.Bootstrap != nil && !p.wanted.ExternalEtcd && !p.wanted.AllowDisruption {
-			diags.AddAttributeError(r.at.AtName("rollout"), "Control plane of "+p.plan.inLabel()+" would not survive its rollout", fmt.Sprintf(
-				"It has %s, which hold the cluster's etcd, and none may be made beside them (max_surge = 0): the first one that goes takes the majority with it. "+
-					"Set rollout.max_surge = 1, or allow_disruption = true where the cluster may be lost.", count(one.Replicas, "machine")))
-
-			return
-		}
-
-		detail += " With fewer than three machines and no surge the control plane is interrupted, and an etcd that is on them is lost."
+	if one.Interrupts() {
+		text += " With fewer than three machines and no surge the control plane is interrupted, and an etcd that is on them is lost."
 	}
 
-	diags.AddWarning(fmt.Sprintf("Disks of %s of %s will be overwritten", names(again), p.plan.inLabel()), detail)
+	return text
 }
 
 // priceOfAddresses tells that addresses stay which the configuration would no longer give.
@@ -142,7 +177,7 @@ func (p *planner) priceOfAddresses(diags *diag.Diagnostics) {
 	var kept []string
 
 	for _, s := range p.lineup.Keep {
-		if p.remade[s.Name] || !p.told {
+		if p.anew(s.Name) || !p.told {
 			continue
 		}
 
