@@ -4,18 +4,14 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // Create makes the cluster, or goes on with what an unfinished create of the same cluster left.
@@ -127,21 +123,31 @@ func (w *worker) lineUp() error {
 	return w.foresee()
 }
 
-// permit refuses what would take down more machines than one apply may.
+// permit refuses what would take down more machines than one apply may, and a control plane of which
+// nobody knows how it is.
 func (w *worker) permit(l Lineup) error {
-	var names []string
+	var names, masters []string
 
 	for _, m := range l.Leave {
 		names = append(names, m.Name)
 	}
 
 	for _, s := range l.Keep {
-		if m := w.members[s.Name]; m.outdated() && m.pool.Rollout.Strategy == Replace {
+		m := w.members[s.Name]
+		if !m.outdated() {
+			continue
+		}
+
+		if m.Role == ControlPlane {
+			masters = append(masters, s.Name)
+		}
+
+		if m.pool.Rollout.Strategy == Replace {
 			names = append(names, s.Name)
 		}
 	}
 
-	return w.Wanted.CheckDeprovision(names)
+	return errors.Join(w.Wanted.CheckDeprovision(names), w.blind(masters))
 }
 
 // foresee checks all addresses that are known before a machine has its host.
@@ -223,7 +229,7 @@ func (w *worker) raiseControlPlane(ctx context.Context) error {
 	}
 
 	for _, m := range rest {
-		if m.sight() != SeenActive {
+		if m.sight() != SeenActive && w.Wanted.Bootstrap != nil && w.joins() {
 			if err := w.healthyControlPlane(ctx, m); err != nil {
 				return err
 			}
@@ -259,54 +265,6 @@ func (w *worker) deployFirst(ctx context.Context, m *member) error {
 	}
 
 	return w.bring(ctx, m, GoalRun)
-}
-
-// healthyControlPlane waits until every other machine of the control plane does its work: kubeadm
-// joins no member to an etcd that is not healthy.
-func (w *worker) healthyControlPlane(ctx context.Context, except *member) error {
-	if w.Wanted.Bootstrap == nil || !w.joins() {
-		return nil
-	}
-
-	var names []string
-
-	for _, m := range w.others(except) {
-		if m.record.Node != "" {
-			names = append(names, m.record.Node)
-		}
-	}
-
-	api, err := w.workload(ctx)
-	if err != nil {
-		return err
-	}
-
-	limit := cmp.Or(w.Wanted.Wait.NodeTimeout, defaultAPITimeout)
-
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-
-	const pause = 15 * time.Second
-
-	rhythm := wait.Cadence{First: time.Second, Factor: 2, Max: pause, Errors: 8}
-
-	err = wait.Until(bounded, rhythm, func(ctx context.Context) (wait.Verdict, string, error) {
-		failing, err := nodes.ControlPlane(ctx, api, names)
-		if err != nil {
-			return wait.Again, "", err
-		}
-
-		if len(failing) == 0 {
-			return wait.Done, "", nil
-		}
-
-		return wait.Again, "not as it should be: " + strings.Join(failing, "; "), nil
-	})
-	if err != nil {
-		return fmt.Errorf("machine %s: the control plane is not healthy enough to change it: %w", except.Name, err)
-	}
-
-	return nil
 }
 
 // raiseWorkers brings up the workers of all pools side by side.

@@ -166,13 +166,14 @@ func (w *worker) others(m *member) []*member {
 func (p *pilot) forgetNode(ctx context.Context) error {
 	p.m.joined = false
 
-	if p.ending || !p.joins() || p.m.record.Node == "" {
+	node := cmp.Or(p.m.record.Node, p.m.node)
+	if p.ending || !p.joins() && p.m.node == "" || node == "" {
 		return nil
 	}
 
 	api, err := p.workload(ctx)
 	if err == nil {
-		err = api.DeleteNode(ctx, p.m.record.Node)
+		err = api.DeleteNode(ctx, node)
 	}
 
 	if err != nil {
@@ -181,7 +182,7 @@ func (p *pilot) forgetNode(ctx context.Context) error {
 		return nil //nolint:nilerr // the machine itself has left
 	}
 
-	p.m.record.Node, p.m.record.NodeReady = "", nil
+	p.m.record.Node, p.m.record.NodeReady, p.m.node = "", nil, ""
 
 	return nil
 }

@@ -6,11 +6,13 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/claim"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -32,10 +34,7 @@ func (w *worker) rollPool(ctx context.Context, p Pool) error {
 		return nil
 	}
 
-	surge, unavailable := p.Rollout.Bounds(p.Replicas)
-	if p.Role == ControlPlane {
-		unavailable = 1
-	}
+	step := w.roller(p)
 
 	for first := true; ; first = false {
 		out := w.outdatedOf(p.Name)
@@ -47,18 +46,85 @@ func (w *worker) rollPool(ctx context.Context, p Pool) error {
 			return err
 		}
 
-		var err error
-		if surge > 0 && p.Rollout.Strategy == Replace {
-			err = w.surge(ctx, p, out[0])
-		} else {
-			err = remote.Each(ctx, unavailable, out[:min(unavailable, len(out))], w.remakeOne)
-		}
-
-		if err != nil {
+		if err := step(ctx, out); err != nil {
 			return fmt.Errorf("rollout of pool %s stopped, %d machines keep their old template: %w", p.Name, len(w.outdatedOf(p.Name)), err)
 		}
 	}
 }
+
+// roller is how a pool takes one step: a machine beside the others where a host is free for it, else
+// as many in place of others as may be missing.
+func (w *worker) roller(p Pool) func(ctx context.Context, out []*member) error {
+	surge, unavailable := p.Rollout.Bounds(p.Replicas)
+	if p.Role == ControlPlane {
+		unavailable = min(unavailable, 1)
+	}
+
+	var told bool
+
+	return func(ctx context.Context, out []*member) error {
+		if surge > 0 {
+			var spare *noSpareError
+			if err := w.surge(ctx, p, out[0]); !errors.As(err, &spare) {
+				return err
+			}
+
+			if err := w.withoutSpare(p, unavailable, spare); err != nil {
+				return err
+			}
+
+			if !told {
+				w.warn("Pool "+p.Name+" is rolled out without machines beside it", fmt.Sprintf(
+					"No host is free for rollout.max_surge, so that %d at a time of its machines go before they are made again (rollout.max_unavailable). %v", unavailable, spare.cause))
+			}
+
+			told = true
+		}
+
+		return remote.Each(ctx, unavailable, out[:min(unavailable, len(out))], w.remakeOne)
+	}
+}
+
+// withoutSpare refuses to go on where no machine may be missing.
+func (w *worker) withoutSpare(p Pool, unavailable int, cause error) error {
+	without := p
+	without.Rollout.MaxSurge = Share{}
+
+	switch {
+	case unavailable < 1:
+		return fmt.Errorf("rollout.max_unavailable lets no machine go before another one is there, and %w: add a host, or let one be unavailable", cause)
+	case without.Interrupts() && !w.Wanted.ExternalEtcd && !w.Wanted.AllowDisruption:
+		return fmt.Errorf("a control plane with %d replicas does not survive that one of them goes before another one is there, and %w: add a host, or set rollout.allow_disruption where the cluster may be lost",
+			p.Replicas, cause)
+	default:
+		return nil
+	}
+}
+
+// unspared tells a host that failed from none that is free; the machine that it was for is none then.
+func (w *worker) unspared(m *member, err error) error {
+	var (
+		few  *CapacityError
+		lost *claim.NoHostError
+	)
+
+	if m.failed > 0 || !m.sight().vacant() || !errors.As(err, &few) && !errors.As(err, &lost) {
+		return err
+	}
+
+	w.dismiss(m)
+
+	return &noSpareError{err}
+}
+
+// noSpareError says that no host is free for a machine beside the others.
+type noSpareError struct{ cause error }
+
+func (e *noSpareError) Error() string {
+	return "no host is free for one beside the others (rollout.max_surge): " + e.cause.Error()
+}
+
+func (e *noSpareError) Unwrap() error { return e.cause }
 
 // beforeNext pauses between the steps of a rollout, and waits for a control plane that can take one.
 func (w *worker) beforeNext(ctx context.Context, p Pool, next *member, first bool) error {
@@ -161,7 +227,13 @@ func (w *worker) surge(ctx context.Context, p Pool, old *member) error {
 	w.log(ctx, fmt.Sprintf("machine %s is to take the place of %s on %s", s.Name, old.Name, choose.Name(old.seen)))
 
 	if err := w.bring(ctx, m, GoalRun); err != nil {
-		return err
+		return w.unspared(m, err)
+	}
+
+	if p.Role == ControlPlane { // the new one has to do its work before the old one goes
+		if err := w.healthyControlPlane(ctx, old); err != nil {
+			return err
+		}
 	}
 
 	old.unwanted = true

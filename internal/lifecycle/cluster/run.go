@@ -85,8 +85,9 @@ type member struct {
 	avoid     []string // their ids
 	err       error
 	joined    bool
-	staleKeys bool // it was made with keys that are lost
-	gone      bool // nothing of it is left, and nobody wants it
+	staleKeys bool   // it was made with keys that are lost
+	gone      bool   // nothing of it is left, and nobody wants it
+	node      string // of its Node, where the control plane was asked; the record has only what the apply waits for
 	remedy    *Remedy
 	boot      string // of its Node, before it was switched off; empty: not known
 }
@@ -116,6 +117,15 @@ func (w *worker) enlist(s Slot) *member {
 	w.members[s.Name] = m
 
 	return m
+}
+
+// dismiss takes a machine back that never had a host.
+func (w *worker) dismiss(m *member) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	delete(w.members, m.Name)
+	delete(w.board, m.Name)
 }
 
 // shape gives a member the pool that it is made by, and reports whether that is still configured.
