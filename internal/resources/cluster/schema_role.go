@@ -191,7 +191,8 @@ func changeAttributes() map[string]schema.Attribute {
 		"rollout": at.Section("How machines change that are no longer as configured.", map[string]schema.Attribute{
 			"strategy": at.Choice(strategyReplace, "`replace` (default): the host is undeployed, and the machine made again. `rebuild`: the root disk is written again on the same host, other disks stay. "+
 				"`on_delete`: a machine stays as it is until it is made again for another reason.", strategyReplace, strategyRebuild, strategyOnDelete),
-			"max_surge":       at.TextOr("0", "Machines more than `replicas` in between, as a number or a percentage that is rounded up. Of a control plane 0 or 1. Default `0`.", amount()),
+			"max_surge":       at.TextOr("0", "Machines more than `replicas` in between, as a number or a percentage that is rounded up. Of a control plane 0 or 1. "+
+				"Where no host is free for one, machines go before they are made again, as far as `max_unavailable` lets them, and a warning says so. Default `0`.", amount()),
 			"max_unavailable": at.TextOr("1", "Machines that may be missing in between, as a number or a percentage that is rounded down. Default `1`.", amount()),
 			"drain": at.Choice(drainYes, "Whether nodes are drained first: `true` (default; left out with a warning where the API cannot be reached), `false`, or `required`.",
 				drainYes, drainNo, drainRequired),
