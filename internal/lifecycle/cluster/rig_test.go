@@ -146,3 +146,11 @@ func (r *rig) changes() int {
 
 	return n
 }
+
+// pause lets a second go by.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Second):
+	}
+}
