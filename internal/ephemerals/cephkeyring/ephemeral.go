@@ -103,7 +103,7 @@ func (e *keyringResource) Open(ctx context.Context, req ephemeral.OpenRequest, r
 		return
 	case errors.Is(err, cephvalue.ErrPending):
 		resp.Diagnostics.AddError("No key of "+m.Entity.ValueString()+" yet", value.Sentence(err)+
-			" Let the ephemeral resource depend on what the provider's configuration waits for (depends_on), or apply that first (-target).")
+			" "+value.PutOff("client_id or cluster_id"))
 
 		return
 	case err != nil:

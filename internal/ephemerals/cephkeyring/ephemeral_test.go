@@ -161,7 +161,7 @@ func TestKeyring_refusals(t *testing.T) {
 		"another cluster":        {nil, block{"cluster_id": strings.Replace(id, "4b5c", "ffff", 1)}, nil, []string{"another cluster", "ffff8c0a", fsid}},
 		"no id":                  {nil, block{"cluster_id": "h1"}, nil, []string{"Invalid id", "FSID@HOST"}},
 		"an id without the fsid": {nil, block{"cluster_id": "h1/d"}, nil, []string{"has no fsid"}},
-		"ssh is not known yet":   {block{"ssh": block{"user": providertest.Unknown{}}}, block{"cluster_id": id}, nil, []string{"yet", "ssh.user", "depends_on"}},
+		"ssh is not known yet":   {block{"ssh": block{"user": providertest.Unknown{}}}, block{"cluster_id": id}, nil, []string{"yet", "ssh.user", "Let client_id or cluster_id come from"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

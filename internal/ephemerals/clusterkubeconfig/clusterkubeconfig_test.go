@@ -236,7 +236,7 @@ func TestKubeconfig_refusals(t *testing.T) {
 		"a host that is not there": {
 			nil, block{"ssh": block{"host": "127.0.0.1", "port": unreachable(t), "password": secret, "insecure_host_key": true}}, []string{"/etc/kubernetes/admin.conf", "not reached", "wait_for"},
 		},
-		"ssh is not known yet": {block{"ssh": block{"user": providertest.Unknown{}}}, block{"ssh": block{"host": "h"}}, []string{"ssh.user", "depends_on"}},
+		"ssh is not known yet": {block{"ssh": block{"user": providertest.Unknown{}}}, block{"ssh": block{"host": "h"}}, []string{"ssh.user", "Let wait_for come from"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -149,7 +149,7 @@ func (m model) read(ctx context.Context, far far, at bootstrap.Endpoint, diags *
 
 	pool, defaults, err := far.Nodes(ctx)
 	if err != nil {
-		return bootstrap.Access{}, fmt.Errorf("ssh: %w. Let the ephemeral resource depend on what the provider's configuration waits for (depends_on), or apply that first (-target)", err)
+		return bootstrap.Access{}, fmt.Errorf("ssh: %w. %s", err, value.PutOff("wait_for"))
 	}
 
 	cfg, more := connectionvalue.Config(ctx, s.Model, defaults)

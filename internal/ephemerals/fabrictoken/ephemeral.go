@@ -32,6 +32,7 @@ type tokenResource struct{ services services }
 
 // model is the ephemeral resource as Terraform sees it.
 type model struct {
+	WaitFor     types.String `tfsdk:"wait_for"`
 	AccessToken types.String `tfsdk:"access_token"`
 	TokenType   types.String `tfsdk:"token_type"`
 	Expiry      types.String `tfsdk:"expiry"`
@@ -52,6 +53,11 @@ func (e *tokenResource) Schema(_ context.Context, _ ephemeral.SchemaRequest, res
 		MarkdownDescription: "A token of the fabric manager that the provider is configured for, to be used while Terraform runs and never stored. The provider's " +
 			"own requests share it, so it costs no login of its own while one is good. Managers of FTI have tokens; the others do not.",
 		Attributes: map[string]schema.Attribute{
+			"wait_for": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "Any text that is not known before the manager is there, where the same run makes it. It changes nothing but when this is opened. " +
+					"(`depends_on` does not put an ephemeral resource off: Terraform 1.11.)",
+			},
 			"access_token": schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The token."},
 			"token_type":   schema.StringAttribute{Computed: true, MarkdownDescription: "How to present it: `Bearer`."},
 			"expiry": schema.StringAttribute{
@@ -70,7 +76,15 @@ func (e *tokenResource) Configure(_ context.Context, req ephemeral.ConfigureRequ
 }
 
 // Open asks for a token.
-func (e *tokenResource) Open(ctx context.Context, _ ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+func (e *tokenResource) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+	var m model
+
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
 	token, endpoint, err := e.token(ctx)
 	if err != nil {
 		resp.Diagnostics.Append(failure(err))
@@ -78,10 +92,9 @@ func (e *tokenResource) Open(ctx context.Context, _ ephemeral.OpenRequest, resp 
 		return
 	}
 
-	m := model{
-		AccessToken: types.StringValue(token.AccessToken), TokenType: types.StringValue(token.Type), Expiry: types.StringNull(),
-		Endpoint: types.StringValue(endpoint),
-	}
+	m.AccessToken, m.TokenType, m.Expiry = types.StringValue(token.AccessToken), types.StringValue(token.Type), types.StringNull()
+	m.Endpoint = types.StringValue(endpoint)
+
 	if !token.Expiry.IsZero() {
 		m.Expiry = types.StringValue(token.Expiry.UTC().Format(time.RFC3339))
 	}
@@ -124,7 +137,7 @@ func failure(err error) diag.Diagnostic {
 	switch {
 	case errors.Is(err, device.ErrUnknown):
 		return diag.NewErrorDiagnostic("No token of the fabric manager yet", value.Sentence(err)+
-			" Let the ephemeral resource depend on what the provider's configuration waits for (depends_on), or apply that first (-target).")
+			" "+value.PutOff("wait_for"))
 	case errors.Is(err, errNoTokens):
 		return diag.NewErrorDiagnostic("The fabric manager has no tokens", value.Sentence(err))
 	default:

@@ -83,7 +83,7 @@ func TestToken_refusals(t *testing.T) {
 		"a manager without tokens":  {nil, desk(&providertest.Fabric{}), []string{"has no tokens", "fabric.type", "https://fabric.test"}},
 		"a login that is refused":   {nil, desk(manager{Fabric: &providertest.Fabric{}, err: errors.New("401 wrong user")}), []string{"No token", "401 wrong user"}},
 		"no fabric at all":          {nil, nil, []string{"fabric.endpoint"}},
-		"a fabric not known yet":    {block{"fabric": block{"endpoint": providertest.Unknown{}}}, nil, []string{"yet", "fabric.endpoint", "depends_on"}},
+		"a fabric not known yet":    {block{"fabric": block{"endpoint": providertest.Unknown{}}}, nil, []string{"yet", "fabric.endpoint", "wait_for"}},
 		"a lab's manager without":   {block{"lab": block{"dir": t.TempDir(), "fabric_type": "nec_cdim"}}, nil, []string{"has no tokens"}},
 		"a lab with another secret": {block{"lab": block{"dir": t.TempDir()}, "fabric": block{"auth": block{"password": "wrong"}}}, nil, nil},
 	} {
