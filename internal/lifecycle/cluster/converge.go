@@ -174,6 +174,10 @@ func (m *member) outdated() bool {
 // work deploys, follows templates and takes down, control plane before workers, capacity first and
 // last: what leaves, leaves when everything else is done.
 func (w *worker) work(ctx context.Context) error {
+	if err := w.setCleaning(ctx); err != nil {
+		return err
+	}
+
 	if w.Wanted.Wait.Level == LevelClaimed {
 		return w.scaleIn(ctx)
 	}

@@ -21,8 +21,7 @@ func (w *worker) provision(ctx context.Context, m *member, over bool) (host.Seen
 	}
 
 	if want.CleaningMode != "" && m.note.CleaningMode == "" {
-		before := m.seen.Node.AutomatedClean == nil || *m.seen.Node.AutomatedClean
-		want.Tenancy.CleaningWas = &before
+		want.Tenancy.CleaningWas = m.cleaned()
 	}
 
 	run := w.hostRun(want, host.Provisioned)

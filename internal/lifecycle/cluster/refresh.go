@@ -140,6 +140,10 @@ func (w *worker) drift() []string {
 			add("%s is powered off", name)
 		}
 
+		if m.cleansOtherwise() {
+			add("the host of %s does not clean as automated_cleaning_mode says", name)
+		}
+
 		if s, ok := w.states[name]; ok {
 			out = append(out, w.nodeDrift(m, s)...)
 		}
