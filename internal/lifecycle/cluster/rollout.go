@@ -81,7 +81,12 @@ func (w *worker) roller(p Pool) func(ctx context.Context, out []*member) error {
 			told = true
 		}
 
-		return remote.Each(ctx, unavailable, out[:min(unavailable, len(out))], w.remakeOne)
+		out = out[:min(unavailable, len(out))]
+		if err := w.replaced(ctx, out); err != nil {
+			return err
+		}
+
+		return remote.Each(ctx, unavailable, out, w.remakeOne)
 	}
 }
 

@@ -78,11 +78,14 @@ func (w *worker) staff(ctx context.Context) error {
 	}
 
 	if len(missing) == 0 {
-		return nil
+		return w.succeeded(nil)
 	}
 
-	w.claiming.Lock()
-	defer w.claiming.Unlock()
+	done, err := w.claiming.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 
 	slots := make([]Slot, 0, len(missing))
 	for _, m := range missing {
@@ -94,9 +97,13 @@ func (w *worker) staff(ctx context.Context) error {
 		return err
 	}
 
+	if err := w.succeeded(assigned); err != nil {
+		return err
+	}
+
 	w.log(ctx, fmt.Sprintf("claiming hosts for %d machines", len(assigned)))
 
-	err := w.claimAll(ctx, missing, assigned)
+	err = w.claimAll(ctx, missing, assigned)
 	if err == nil {
 		return nil
 	}
