@@ -6,6 +6,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -29,11 +30,20 @@ func gated(s Step) bool {
 	}
 }
 
+// bootsISO reports whether a host takes no place, because its BMC boots an image by itself. A tenant
+// knows no BMC: there the node tells.
+func (r *Run) bootsISO(seen Seen) bool {
+	return r.Wanted.BMC.Access.SupportsISO || VirtualMedia(seen.Node.Interfaces["boot"])
+}
+
+// VirtualMedia reports whether a boot interface of Ironic attaches an image to the BMC.
+func VirtualMedia(bootInterface string) bool { return strings.Contains(bootInterface, "virtual-media") }
+
 // enterGate waits for a place before a step that makes the host busy. Waiting here does not
 // count against the verb's deadline.
 func (r *Run) enterGate(ctx context.Context, seen Seen, step Step) error {
 	limit := r.Wanted.ProvisioningLimit
-	if r.inGate != "" || !gated(step) || limit <= 0 || r.Wanted.BMC.Access.SupportsISO {
+	if r.inGate != "" || !gated(step) || limit <= 0 || r.bootsISO(seen) {
 		return nil
 	}
 

@@ -35,6 +35,7 @@ type far struct {
 	others  int            // busy hosts of somebody else
 	words   []string
 	drives  []host.ConfigData // config drive of each deployment
+	boot    string            // the boot interface of nodes that are created
 	lists   int
 	lost    string // the call, as in the log, that does its work and gets no answer once
 }
@@ -227,6 +228,7 @@ func (b *far) Create(_ context.Context, w host.Wanted, j host.Journal) (host.See
 	b.records[w.ID] = &record{sent: []string{w.BMC.Password}, node: ironic.Node{
 		UUID: w.ID, Name: name, Driver: w.BMC.Access.Driver, DriverInfo: maps.Clone(w.BMC.Access.DriverInfo), Description: w.Description,
 		ProvisionState: ironic.Enroll, Extra: map[string]any{host.JournalKey: plain(j.Value())}, Properties: map[string]any{}, InstanceInfo: map[string]any{},
+		Interfaces: map[string]string{"boot": b.boot},
 	}}
 
 	return b.records[w.ID].seen(), b.losing("Create")

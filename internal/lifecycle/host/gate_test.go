@@ -142,6 +142,7 @@ func TestGate_whoWaits(t *testing.T) {
 	}{
 		"a host that loads the network counts once": {func(*host.Wanted, *far) {}, 1, false},
 		"one that boots an ISO does not":            {func(w *host.Wanted, _ *far) { w.BMC.Access.SupportsISO = true }, 0, false},
+		"nor does one whose node says that it does": {func(_ *host.Wanted, b *far) { b.boot = "redfish-virtual-media" }, 0, false},
 		"no limit, no question":                     {func(w *host.Wanted, _ *far) { w.ProvisioningLimit = 0 }, 0, false},
 		"an overload is asked again":                {func(_ *host.Wanted, b *far) { b.fail["Busy"] = []error{wait.Transient(errors.New("503"))} }, 2, false},
 		"a missing right ends it":                   {func(_ *host.Wanted, b *far) { b.fail["Busy"] = []error{ironic.ErrAuth} }, 1, true},

@@ -272,7 +272,7 @@ func (b *Backend) Busy(ctx context.Context, except string) (int, error) {
 	n := 0
 
 	for _, s := range slots {
-		if s.UUID != except && slices.Contains(busy, s.State) && !strings.Contains(s.BootInterface, "virtual-media") {
+		if s.UUID != except && slices.Contains(busy, s.State) && !host.VirtualMedia(s.BootInterface) {
 			n++
 		}
 	}
