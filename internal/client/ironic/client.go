@@ -4,12 +4,13 @@
 package ironic
 
 import (
-	"context"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // Client talks to one Ironic. It is safe for concurrent use.
@@ -23,7 +24,7 @@ type Client struct {
 
 	sessions shared[*gophercloud.ServiceClient]
 	versions shared[int]
-	slots    chan struct{}
+	slots    wait.Places
 	secrets  scrubber
 }
 
@@ -40,7 +41,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 
-	c := &Client{cfg: cfg, timeout: cfg.Timeout, endpoint: cfg.Endpoint, keystone: ks, slots: make(chan struct{}, inFlight)}
+	c := &Client{cfg: cfg, timeout: cfg.Timeout, endpoint: cfg.Endpoint, keystone: ks, slots: make(wait.Places, inFlight)}
 	c.secrets.learn(cfg.Password)
 
 	if ks == nil {
@@ -65,14 +66,4 @@ func (c *Client) Endpoint() string {
 	}
 
 	return c.endpoint
-}
-
-// take waits for a free slot and returns how to give it back.
-func (c *Client) take(ctx context.Context) (func(), error) {
-	select {
-	case c.slots <- struct{}{}:
-		return func() { <-c.slots }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }

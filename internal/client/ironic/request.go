@@ -181,7 +181,7 @@ func (c *Client) exchange(ctx context.Context, k call, minor int) (answer, error
 		return answer{}, err
 	}
 
-	free, err := c.take(ctx)
+	free, err := c.slots.Enter(ctx)
 	if err != nil {
 		return answer{}, fmt.Errorf("%s: %w", k.op, err)
 	}

@@ -38,7 +38,7 @@ type Client struct {
 	timeout time.Duration
 	agent   string
 	trace   transport.Trace
-	slots   chan struct{}
+	slots   wait.Places
 	secrets []string // all spellings of the lasting ones
 	served  served
 }
@@ -75,7 +75,7 @@ func New(cfg Config) (*Client, error) {
 		timeout: cfg.Timeout,
 		agent:   cfg.UserAgent,
 		trace:   cfg.Trace,
-		slots:   make(chan struct{}, inFlight),
+		slots:   make(wait.Places, inFlight),
 	}
 
 	for _, secret := range []string{settings.BearerToken, settings.Password} {
@@ -139,12 +139,11 @@ func (c *Client) once(ctx context.Context, k call) (answer, error) {
 
 // send sends a request and returns the answer, whatever its status.
 func (c *Client) send(ctx context.Context, k call) (answer, error) {
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-ctx.Done():
-		return answer{}, fmt.Errorf("%s: %w", k.op, context.Cause(ctx))
+	free, err := c.slots.Enter(ctx)
+	if err != nil {
+		return answer{}, fmt.Errorf("%s: %w", k.op, err)
 	}
+	defer free()
 
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()

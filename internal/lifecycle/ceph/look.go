@@ -47,7 +47,7 @@ type worker struct {
 	last  string // step, and how often it was taken in a row
 	times int
 
-	door     sync.Mutex // of the session
+	door     wait.Places // of the session: one at a time
 	mu       sync.Mutex
 	warnings []Remark
 	starts   map[Daemon]int
@@ -56,7 +56,7 @@ type worker struct {
 }
 
 func (r *Run) worker(was Record) *worker {
-	w := &worker{Run: r, was: was, dirty: map[string]bool{}, looked: map[string]time.Time{}, out: map[string]time.Time{}, starts: map[Daemon]int{}}
+	w := &worker{Run: r, was: was, dirty: map[string]bool{}, looked: map[string]time.Time{}, out: map[string]time.Time{}, starts: map[Daemon]int{}, door: make(wait.Places, 1)}
 	w.changed = w.now()
 	w.said = slices.Clone(was.Conditions)
 

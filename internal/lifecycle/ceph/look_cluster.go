@@ -55,8 +55,11 @@ func monsMade(seen *Seen) bool {
 
 // cluster opens the session at its first need, and again after it broke.
 func (w *worker) cluster(ctx context.Context, seen *Seen) (*api.Cluster, error) {
-	w.door.Lock()
-	defer w.door.Unlock()
+	done, err := w.door.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 
 	if w.session != nil && !w.session.Lost() {
 		return api.New(w.session), nil
@@ -65,7 +68,7 @@ func (w *worker) cluster(ctx context.Context, seen *Seen) (*api.Cluster, error) 
 	w.closeSession()
 
 	l := Layout{Name: w.Name, FSID: seen.Identity.FSID, Dir: w.Dir, Entity: w.entity()}
-	err := errors.New("no host of a monitor answers")
+	err = errors.New("no host of a monitor answers")
 
 	for _, h := range w.doors(seen) {
 		var c api.Commander

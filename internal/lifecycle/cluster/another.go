@@ -69,8 +69,11 @@ func (w *worker) mark(ctx context.Context, id, why string) error {
 
 // another finds a host for a machine that had one: from a fresh list, and never one that failed it.
 func (p *pilot) another(ctx context.Context) error {
-	p.claiming.Lock()
-	defer p.claiming.Unlock()
+	done, err := p.claiming.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 
 	candidates, err := p.choices(ctx, p.m, p.m.avoid)
 	if err != nil {

@@ -61,9 +61,9 @@ type worker struct {
 	states   map[string]nodes.State       // by machine, as the last question showed its Node
 	warnings []Warning
 
-	claiming sync.Mutex    // hosts are chosen one after the other
-	slots    chan struct{} // places for deployments
-	leaving  chan struct{} // places for the end of deployments
+	claiming wait.Places // hosts are chosen one after the other
+	slots    wait.Places // for deployments
+	leaving  wait.Places // for the end of deployments
 
 	kubeconfig, ca string
 }
@@ -95,7 +95,8 @@ type member struct {
 func (r *Run) worker(was Record) *worker {
 	w := &worker{
 		Run: r, hosts: map[string]host.Seen{}, members: map[string]*member{}, board: map[string]posted{}, foreign: map[string]map[string]string{},
-		slots: make(chan struct{}, max(r.Wanted.Parallel.Provision, 1)), leaving: make(chan struct{}, max(r.Wanted.Parallel.Deprovision, 1)),
+		claiming: make(wait.Places, 1),
+		slots:    make(wait.Places, max(r.Wanted.Parallel.Provision, 1)), leaving: make(wait.Places, max(r.Wanted.Parallel.Deprovision, 1)),
 		kubeconfig: was.Kubeconfig, ca: was.ClusterCA,
 	}
 

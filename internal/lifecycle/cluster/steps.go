@@ -141,7 +141,7 @@ func (p *pilot) deploy(ctx context.Context, over bool) error {
 		return err
 	}
 
-	done, err := enter(ctx, p.slots)
+	done, err := p.slots.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (w *worker) scribble(ctx context.Context, m *member) error {
 
 // undeploy takes a machine off its host. The claim goes with it; the addresses stay the machine's.
 func (p *pilot) undeploy(ctx context.Context) error {
-	done, err := enter(ctx, p.leaving)
+	done, err := p.leaving.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -294,14 +294,4 @@ func (p *pilot) release(ctx context.Context) error {
 	p.log(ctx, fmt.Sprintf("host %s is given back by machine %s", choose.Name(p.m.seen), p.m.Name))
 
 	return p.lookAt(ctx, p.m)
-}
-
-// enter takes a place among those who do something at once.
-func enter(ctx context.Context, places chan struct{}) (func(), error) {
-	select {
-	case places <- struct{}{}:
-		return func() { <-places }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }

@@ -124,8 +124,7 @@ func (l *look) keep(v any) {
 			return // a reference, or a part of a resource
 		}
 
-		s := &sight{doc: resource{Object: o, path: path, etag: o.Text("@odata.etag")}}
-		s.once.Do(func() {}) // seen
+		s := &sight{turn: make(wait.Places, 1), read: true, doc: resource{Object: o, path: path, etag: o.Text("@odata.etag")}}
 
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -38,7 +38,8 @@ type look struct {
 }
 
 type sight struct {
-	once sync.Once
+	turn wait.Places // of the one who reads it
+	read bool
 	doc  resource
 	err  error
 }
@@ -61,12 +62,22 @@ func (l *look) get(ctx context.Context, path string) (resource, error) {
 
 	s := l.seen[path]
 	if s == nil {
-		s = &sight{}
+		s = &sight{turn: make(wait.Places, 1)}
 		l.seen[path] = s
 	}
 
 	l.mu.Unlock()
-	s.once.Do(func() { s.doc, s.err = l.fetch(ctx, path) })
+
+	done, err := s.turn.Enter(ctx)
+	if err != nil {
+		return resource{}, err
+	}
+	defer done()
+
+	if !s.read {
+		s.doc, s.err = l.fetch(ctx, path)
+		s.read = true
+	}
 
 	return s.doc, s.err
 }

@@ -7,9 +7,9 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // zones composes with the zones of fabrics: what is in one zone may talk to each other.
@@ -19,9 +19,10 @@ type zones struct {
 
 	fabrics []string
 
-	once sync.Once
-	all  []zone
-	err  error
+	turn  wait.Places // of the one who reads them
+	known bool
+	all   []zone
+	err   error
 }
 
 // zone is a zone of a fabric.
@@ -45,7 +46,16 @@ func (z zone) holds() bool {
 
 // list reads all zones, once a look.
 func (z *zones) list(ctx context.Context) ([]zone, error) {
-	z.once.Do(func() { z.all, z.err = z.read(ctx) })
+	done, err := z.turn.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+
+	if !z.known {
+		z.all, z.err = z.read(ctx)
+		z.known = true
+	}
 
 	return z.all, z.err
 }
