@@ -95,6 +95,7 @@ func libraries() []string {
 		"github.com/hashicorp/terraform-plugin-testing",
 		"github.com/stmcginnis/gofish",
 		"golang.org/x/crypto",
+		"k8s.io/client-go",
 	}
 }
 
