@@ -23,6 +23,7 @@ func (w *worker) want(m *member) nodes.Want {
 		Labels: maps.Clone(m.pool.NodeLabels), Annotations: m.pool.NodeAnnotations, Taints: m.pool.NodeTaints,
 		SyncPrefixes: w.Wanted.LabelPrefixes, HostLabels: choose.Labels(m.seen),
 		CloudProvider: w.Wanted.CloudProvider, Ready: w.Wanted.Wait.Level.reaches(LevelNodes),
+		Settle: w.Wanted.Wait.Settle,
 	}
 
 	if o.Labels == nil {
@@ -49,7 +50,7 @@ func (p *pilot) join(ctx context.Context) error {
 
 	p.log(ctx, "waiting for the Node of machine "+p.m.Name)
 
-	limit := cmp.Or(p.Wanted.Wait.NodeTimeout, defaultAPITimeout)
+	limit := cmp.Or(p.Wanted.Wait.NodeTimeout, defaultAPITimeout) + p.Wanted.Wait.Settle
 
 	j, err := nodes.Join(ctx, api, p.want(p.m), p.exists, limit)
 	p.m.record.Node = j.Node
@@ -79,7 +80,7 @@ func (p *pilot) join(ctx context.Context) error {
 func (p *pilot) drain(ctx context.Context) error {
 	how := p.m.pool.Rollout.Drain
 	if how == DrainNever || !p.joins() || p.m.record.Node == "" {
-		return p.runHooks(ctx, p.m, p.m.pool.PreDeprovision)
+		return p.lastHooks(ctx, p.m, p.m.pool.PreDeprovision)
 	}
 
 	p.log(ctx, "draining machine "+p.m.Name)
@@ -99,7 +100,7 @@ func (p *pilot) drain(ctx context.Context) error {
 		p.warn("Machine "+p.m.Name+" was not drained", err.Error()+". It goes all the same; rollout.drain = \"required\" would have stopped here.")
 	}
 
-	return p.runHooks(ctx, p.m, p.m.pool.PreDeprovision)
+	return p.lastHooks(ctx, p.m, p.m.pool.PreDeprovision)
 }
 
 // The values of rollout.drain.
@@ -183,23 +184,6 @@ func (p *pilot) forgetNode(ctx context.Context) error {
 	}
 
 	p.m.record.Node, p.m.record.NodeReady, p.m.node = "", nil, ""
-
-	return nil
-}
-
-// runHooks runs commands on a machine's operating system, one after the other.
-func (w *worker) runHooks(ctx context.Context, m *member, hooks []Hook) error {
-	for _, h := range hooks {
-		if w.Hook == nil {
-			return errors.New("its hooks need a connection: set hooks.connection, or the provider's ssh settings")
-		}
-
-		w.log(ctx, "machine "+m.Name+": "+firstLine(h.Command))
-
-		if err := w.Hook(ctx, m.record, h); err != nil {
-			return fmt.Errorf("hook %q: %w", firstLine(h.Command), err)
-		}
-	}
 
 	return nil
 }

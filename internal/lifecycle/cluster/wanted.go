@@ -117,7 +117,7 @@ type Wait struct {
 	Level       Level
 	APITimeout  time.Duration
 	NodeTimeout time.Duration
-	Settle      time.Duration // machines stay as wanted for so long before the apply ends
+	Settle      time.Duration // how long a Node must have been Ready before its machine is done
 }
 
 // Parallelism bounds what happens at once.
@@ -227,8 +227,9 @@ type Override struct {
 
 // Hook is a command on the machine's operating system.
 type Hook struct {
-	Command string
-	Timeout time.Duration
+	Command    string
+	Timeout    time.Duration // 0: none but the verb's deadline
+	BestEffort bool          // before the machine leaves, its failure is a warning
 }
 
 // Remediation is what happens to machines that are ill.

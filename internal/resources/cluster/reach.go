@@ -6,7 +6,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -119,7 +118,7 @@ func (r *clusterResource) machine(ctx context.Context, c connectionvalue.Model, 
 
 	cfg.Host = cmp.Or(cfg.Host, otherwise)
 	if cfg.Host == "" {
-		return nil, errors.New("connection: the machine has no address; give its pool a data template with a pool of addresses, or the connection a host")
+		return nil, fmt.Errorf("connection: %w: the machine has no address; give its pool a data template with a pool of addresses, or the connection a host", remote.ErrUnreachable)
 	}
 
 	h, err := pool.Host(cfg)

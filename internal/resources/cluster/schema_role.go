@@ -172,8 +172,10 @@ func nodeAttributes() map[string]schema.Attribute {
 		"hooks": schema.SingleNestedAttribute{
 			Optional: true, MarkdownDescription: "Commands that are run on a machine over SSH.",
 			Attributes: map[string]schema.Attribute{
-				"post_provision":  commands("After the machine was deployed."),
-				"pre_deprovision": commands("Before it is taken off its host. Default with `bootstrap.kubeadm` and a connection: `kubeadm reset -f`."),
+				"post_provision": commands("After the machine was deployed."),
+				"pre_deprovision": commands("Before it is taken off its host, or its root disk is written again; not when the whole cluster is destroyed. " +
+					"A command that fails keeps the machine where it is; on a machine that is off or does not answer they are left out, with a warning. " +
+					"Default with `bootstrap.kubeadm` and a connection: `kubeadm reset -f`, for two minutes at most, whose failure is only a warning."),
 				"connection": schema.SingleNestedAttribute{
 					Optional: true, Attributes: connectionvalue.Attributes(remote.SSH),
 					MarkdownDescription: "How machines are reached. `host` is left out: it is the machine's first address. Default: the provider's `ssh`.",
@@ -189,16 +191,17 @@ func changeAttributes() map[string]schema.Attribute {
 		"node_reuse": at.Choice(reuseNever, "Whether a machine that is replaced keeps its host: `never` (default), `preferred` (where it is still free) or `required` (the host stays claimed throughout).",
 			reuseNever, reusePreferred, reuseRequired),
 		"rollout": at.Section("How machines change that are no longer as configured.", map[string]schema.Attribute{
-			"strategy": at.Choice(strategyReplace, "`replace` (default): the host is undeployed, and the machine made again. `rebuild`: the root disk is written again on the same host, other disks stay. "+
+			"strategy": at.Choice(strategyReplace, "`replace` (default): the host is undeployed, and the machine made again; refused where no host would be left for it. `rebuild`: the root disk is written again on the same host, other disks stay. "+
 				"`on_delete`: a machine stays as it is until it is made again for another reason.", strategyReplace, strategyRebuild, strategyOnDelete),
-			"max_surge":       at.TextOr("0", "Machines more than `replicas` in between, as a number or a percentage that is rounded up. Of a control plane 0 or 1. "+
+			"max_surge": at.TextOr("0", "Machines more than `replicas` in between, as a number or a percentage that is rounded up. Of a control plane 0 or 1. "+
 				"Where no host is free for one, machines go before they are made again, as far as `max_unavailable` lets them, and a warning says so. Default `0`.", amount()),
 			"max_unavailable": at.TextOr("1", "Machines that may be missing in between, as a number or a percentage that is rounded down. Default `1`.", amount()),
 			"drain": at.Choice(drainYes, "Whether nodes are drained first: `true` (default; left out with a warning where the API cannot be reached), `false`, or `required`.",
 				drainYes, drainNo, drainRequired),
-			"drain_timeout":    at.DurationOrNone("How long a drain may take. Default: `timeouts.drain`."),
-			"pause_between":    at.DurationOrNone("How long to wait after each machine. Default: not at all."),
-			"allow_disruption": at.Flag(false, "Roll a control plane with its own etcd out although it has fewer than three machines and no surge, which interrupts or ends it. Default `false`."),
+			"drain_timeout": at.DurationOrNone("How long a drain may take. Default: `timeouts.drain`."),
+			"pause_between": at.DurationOrNone("How long to wait after each machine. Default: not at all."),
+			"allow_disruption": at.Flag(false, "Roll a control plane out although that may interrupt or end it: one with its own etcd that has fewer than three machines and no surge, "+
+				"or one whose other machines cannot be asked whether they are well (no `workload_api`, or nobody answers there). Default `false`."),
 		}),
 		"scale_in_policy": at.Choice(victimHighest, "Which machines go when there are to be fewer, after those of `delete_machines` and unhealthy ones: `highest_index` (default), `newest` or `oldest`.",
 			victimHighest, victimNewest, victimOldest),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -19,8 +20,12 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
-// resetCommand is what a machine of the kubeadm profile is left with where nobody says otherwise.
-const resetCommand = "kubeadm reset -f"
+// resetCommand is what a machine of the kubeadm profile is left with where nobody says otherwise. As
+// nobody asked for it, it keeps no machine from leaving.
+const (
+	resetCommand = "kubeadm reset -f"
+	resetLimit   = 2 * time.Minute
+)
 
 // poolOf is a role as a pool of machines. Secret is write-only user data, where it is known.
 func (m model) poolOf(ctx context.Context, r role, secret types.String, diags *diag.Diagnostics) cluster.Pool {
@@ -147,6 +152,6 @@ func (m model) hooks(ctx context.Context, r role, p *cluster.Pool, diags *diag.D
 	p.PostProvision, p.PreDeprovision = of(h.PostProvision), of(h.PreDeprovision)
 
 	if h.PreDeprovision.IsNull() && !h.Connection.IsNull() && !m.Bootstrap.IsNull() {
-		p.PreDeprovision = []cluster.Hook{{Command: resetCommand}}
+		p.PreDeprovision = []cluster.Hook{{Command: resetCommand, Timeout: resetLimit, BestEffort: true}}
 	}
 }

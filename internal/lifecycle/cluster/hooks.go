@@ -1,0 +1,107 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+)
+
+// This file runs commands on machines' operating systems.
+
+// runHooks runs commands on a machine that was deployed, one after the other. The first failure is the machine's.
+func (w *worker) runHooks(ctx context.Context, m *member, hooks []Hook) error {
+	for _, h := range hooks {
+		if err := w.runHook(ctx, m, h); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// lastHooks runs commands on a machine that is about to leave, or whose disk is about to be overwritten.
+// A dead machine has nobody to run them, and goes all the same; and what nobody asked for keeps none.
+func (w *worker) lastHooks(ctx context.Context, m *member, hooks []Hook) error {
+	for i, h := range hooks {
+		if why := m.silent(); why != "" {
+			w.skipped(m, hooks[i:], why)
+
+			return nil
+		}
+
+		err := w.runHook(ctx, m, h)
+
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return err
+		case unreached(err):
+			w.skipped(m, hooks[i:], err.Error())
+
+			return nil
+		case h.BestEffort:
+			w.skipped(m, hooks[i:i+1], err.Error())
+		default:
+			return err
+		}
+	}
+
+	return nil
+}
+
+// runHook runs one command, within its limit.
+func (w *worker) runHook(ctx context.Context, m *member, h Hook) error {
+	if w.Hook == nil {
+		return errors.New("its hooks need a connection: set hooks.connection, or the provider's ssh settings")
+	}
+
+	w.log(ctx, "machine "+m.Name+": "+firstLine(h.Command))
+
+	if h.Timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, h.Timeout)
+		defer cancel()
+
+		ctx = limited
+	}
+
+	if err := w.Hook(ctx, m.record, h); err != nil {
+		return fmt.Errorf("hook %q: %w", firstLine(h.Command), err)
+	}
+
+	return nil
+}
+
+// silent says why nothing can be run on a machine, empty where it may be tried.
+func (m *member) silent() string {
+	switch {
+	case m.seen.Node.PowerState == ironic.PowerOff:
+		return "it is powered off"
+	case m.sight() != SeenActive:
+		return "what ran on it is overwritten"
+	default:
+		return ""
+	}
+}
+
+// unreached reports whether a machine did not answer at all. One that refuses a connection is alive.
+func unreached(err error) bool {
+	return errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// skipped tells which commands were not run on a machine that goes all the same.
+func (w *worker) skipped(m *member, hooks []Hook, why string) {
+	commands := make([]string, 0, len(hooks))
+	for _, h := range hooks {
+		commands = append(commands, fmt.Sprintf("%q", firstLine(h.Command)))
+	}
+
+	w.warn("Machine "+m.Name+m.on()+" goes without its hooks", "Not run to its end: "+strings.Join(commands, ", ")+". "+why+".")
+}
