@@ -15,8 +15,8 @@ type Rounds[T any] struct {
 	// Look answers all who are present, by what they wait for: each of them once, whatever happens. It
 	// returns before when no other round may begin; zero where it puts off none.
 	Look func(ctx context.Context, present map[string][]chan<- T) time.Time
-	// Few is the number of things up to which a round is not put off.
-	Few int
+	// Light reports whether a look at these things is so cheap that it is never put off; nil: none is.
+	Light func(keys map[string]struct{}) bool
 
 	mu      sync.Mutex
 	waiting map[*turn[T]]struct{}
@@ -139,20 +139,24 @@ func (r *Rounds[T]) dueAt() time.Time {
 		}
 	}
 
-	if r.distinct() > r.Few && first.Before(r.free) {
+	if first.Before(r.free) && !r.light() {
 		return r.free
 	}
 
 	return first
 }
 
-func (r *Rounds[T]) distinct() int {
+func (r *Rounds[T]) light() bool {
+	if r.Light == nil {
+		return false
+	}
+
 	keys := map[string]struct{}{}
 	for t := range r.waiting {
 		keys[t.key] = struct{}{}
 	}
 
-	return len(keys)
+	return r.Light(keys)
 }
 
 // take ends a sleep and, where a look is due, hands over all who wait.

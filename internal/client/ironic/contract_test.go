@@ -373,18 +373,18 @@ func TestContract_manyAtOnce(t *testing.T) {
 	}
 	all.Wait()
 
-	slots, err := c.Slots(t.Context())
+	list, err := c.Glances(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	seen := map[string]ironic.Slot{}
-	for _, s := range slots {
+	seen := map[string]ironic.Glance{}
+	for _, s := range list {
 		seen[s.UUID] = s
 	}
 
 	for _, id := range ids {
-		if s := seen[id]; s.State != ironic.Manageable || s.BootInterface != "fake" {
+		if s := seen[id]; s.ProvisionState != ironic.Manageable || s.BootInterface != "fake" {
 			t.Errorf("got %+v", s)
 		}
 	}

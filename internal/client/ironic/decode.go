@@ -67,7 +67,7 @@ func decodeNode(raw []byte) (Node, bool) {
 }
 
 // glanceFields are the fields of a Glance.
-const glanceFields = "uuid,provision_state,target_provision_state,power_state,target_power_state,last_error,maintenance,fault,reservation"
+const glanceFields = "uuid,provision_state,target_provision_state,power_state,target_power_state,last_error,maintenance,fault,reservation,boot_interface"
 
 func decodeGlance(raw []byte) (Glance, bool) {
 	o, ok := parseObject(raw)
@@ -85,19 +85,8 @@ func decodeGlance(raw []byte) (Glance, bool) {
 		Maintenance:          o.is("maintenance"),
 		Fault:                o.text("fault"),
 		Reservation:          o.text("reservation"),
+		BootInterface:        o.text("boot_interface"),
 	}, true
-}
-
-// slotFields are the fields of a Slot.
-const slotFields = "uuid,provision_state,boot_interface"
-
-func decodeSlot(raw []byte) (Slot, bool) {
-	o, ok := parseObject(raw)
-	if !ok || o.text("uuid") == "" {
-		return Slot{}, false
-	}
-
-	return Slot{UUID: o.text("uuid"), State: State(o.text("provision_state")), BootInterface: o.text("boot_interface")}, true
 }
 
 // portFields are the fields of a Port.

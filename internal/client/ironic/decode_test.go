@@ -104,7 +104,7 @@ func TestNodes_showsANodeThatIsItsOwnParent(t *testing.T) {
 	f.version = 82
 	f.requests = nil
 
-	if _, err := f.client(t).Slots(t.Context()); err != nil || f.count("GET /v1/nodes?fields=uuid,provision_state,boot_interface&limit=1000") != 1 {
+	if _, err := f.client(t).Glances(t.Context()); err != nil || f.count("GET /v1/nodes?fields=uuid,provision_state,") != 1 {
 		t.Errorf("got %v: %s", err, f.log())
 	}
 }

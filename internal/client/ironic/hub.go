@@ -30,13 +30,18 @@ type Hub struct {
 
 type look struct {
 	glance Glance
+	all    []Glance // for who asked for everyone
 	err    error
 }
+
+// everyone is what is waited for by those who want to see all nodes.
+const everyone = ""
 
 // NewHub makes a Hub on a client.
 func NewHub(c *Client) *Hub {
 	h := &Hub{client: c}
-	h.rounds.Look, h.rounds.Few = h.look, few
+	h.rounds.Look = h.look
+	h.rounds.Light = func(keys map[string]struct{}) bool { return !listed(keys) }
 
 	return h
 }
@@ -52,12 +57,29 @@ func (h *Hub) Next(ctx context.Context, id string, d time.Duration) (Glance, err
 	return l.glance, l.err
 }
 
+// Everyone returns a look at all nodes under the same terms, out of the same list.
+func (h *Hub) Everyone(ctx context.Context, d time.Duration) ([]Glance, error) {
+	l, err := h.rounds.Next(ctx, everyone, d)
+	if err != nil {
+		return nil, fmt.Errorf("wait for a list of nodes: %w", err)
+	}
+
+	return l.all, l.err
+}
+
+// listed reports whether these are looked at by a list.
+func listed[V any](present map[string]V) bool {
+	_, all := present[everyone]
+
+	return all || len(present) > few
+}
+
 // look answers all who wait: by single looks where they are few, else by one list. A node
 // that the list lacks is looked at alone; its absence says nothing.
 func (h *Hub) look(ctx context.Context, present map[string][]chan<- look) time.Time {
 	var free time.Time
 
-	if len(present) > few {
+	if listed(present) {
 		start := time.Now()
 		all, err := h.client.Glances(ctx)
 		free = start.Add(max(breath, 2*time.Since(start))) // a busy Ironic gets as much rest as it worked
@@ -70,6 +92,9 @@ func (h *Hub) look(ctx context.Context, present map[string][]chan<- look) time.T
 			return free
 		}
 
+		answerAll(present[everyone], look{all: all})
+		delete(present, everyone)
+
 		for _, g := range all {
 			answerAll(present[g.UUID], look{glance: g})
 			delete(present, g.UUID)
@@ -81,7 +106,7 @@ func (h *Hub) look(ctx context.Context, present map[string][]chan<- look) time.T
 	for id, group := range present {
 		pending.Go(func() {
 			g, err := h.client.Glance(ctx, id)
-			answerAll(group, look{g, err})
+			answerAll(group, look{glance: g, err: err})
 		})
 	}
 

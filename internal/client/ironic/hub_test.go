@@ -43,6 +43,49 @@ func TestHub_twoHundredWaitersShareOneListATick(t *testing.T) {
 	})
 }
 
+func TestHub_whoWantsAllSharesTheListOfThoseWhoWaitForOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		ids := f.fleet(30)
+		hub := ironic.NewHub(f.client(t))
+
+		var all sync.WaitGroup
+
+		for _, id := range ids[:3] {
+			all.Go(func() {
+				if g, err := hub.Next(t.Context(), id, 3*time.Second); err != nil || g.UUID != id {
+					t.Errorf("got %v, %v", g, err)
+				}
+			})
+		}
+
+		for i := range 20 {
+			all.Go(func() {
+				if l, err := hub.Everyone(t.Context(), time.Duration(i+1)*time.Second); err != nil || len(l) != len(ids) {
+					t.Errorf("%d nodes, %v", len(l), err)
+				}
+			})
+		}
+		all.Wait()
+
+		if lists, singles := f.count("GET /v1/nodes?"), f.count("GET /v1/nodes/"); lists != 1 || singles != 0 {
+			t.Errorf("%d lists, %d single looks", lists, singles)
+		}
+
+		// One alone needs a list, too, and one that fails is told.
+		if l, err := hub.Everyone(t.Context(), 0); err != nil || len(l) != len(ids) {
+			t.Errorf("%d nodes, %v", len(l), err)
+		}
+
+		f.drop = func(*http.Request) error { return errors.New("lost") }
+
+		if l, err := hub.Everyone(t.Context(), 0); err == nil || l != nil {
+			t.Errorf("%d nodes, %v", len(l), err)
+		}
+	})
+}
+
 func TestHub_listsAreSpacedHoweverEagerTheWaiters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

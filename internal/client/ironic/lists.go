@@ -44,22 +44,6 @@ func (c *Client) Glances(ctx context.Context) ([]Glance, error) {
 	})
 }
 
-// Slots returns what the capacity gate needs to know of all nodes.
-func (c *Client) Slots(ctx context.Context) ([]Slot, error) {
-	q, err := c.everyNode(ctx)
-	if err != nil {
-		return nil, err
-	}
-
-	q.Set("fields", slotFields)
-
-	return list(ctx, c, call{op: "count busy nodes", path: "nodes", query: q}, "nodes", func(raw []byte) (string, Slot, bool) {
-		s, ok := decodeSlot(raw)
-
-		return s.UUID, s, ok
-	})
-}
-
 // everyNode asks for nodes that have a parent, too: a defect of Debian's 29.0.5-0+deb13u3
 // makes a node its own parent at its first PATCH, and a plain list then hides it.
 func (c *Client) everyNode(ctx context.Context) (url.Values, error) {

@@ -72,13 +72,6 @@ const (
 	PowerError    Power = "error"
 )
 
-// Slot is the little that the capacity gate needs of a node.
-type Slot struct {
-	UUID          string
-	State         State
-	BootInterface string
-}
-
 // Node is what Ironic says of one node. Secrets in it are masked by Ironic ("******").
 type Node struct {
 	UUID                 string
@@ -133,6 +126,7 @@ type Glance struct {
 	Maintenance          bool
 	Fault                string
 	Reservation          string
+	BootInterface        string // empty where Ironic says null
 }
 
 // Glance returns the cheap part of a node.
@@ -147,6 +141,7 @@ func (n Node) Glance() Glance {
 		Maintenance:          n.Maintenance,
 		Fault:                n.Fault,
 		Reservation:          n.Reservation,
+		BootInterface:        n.Interfaces["boot"],
 	}
 }
 

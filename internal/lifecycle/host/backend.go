@@ -82,8 +82,9 @@ type Backend interface {
 	Inventory(ctx context.Context, id string) (json.RawMessage, error)
 	// LastWords returns the most recent failures of the host's history, newest last.
 	LastWords(ctx context.Context, id string) []string
-	// Busy counts other hosts that occupy a place of the capacity gate.
-	Busy(ctx context.Context, except string) (int, error)
+	// Busy names the hosts that occupy a place of the capacity gate. The look is begun after this
+	// call, at about within from now, and shared with all who wait.
+	Busy(ctx context.Context, within time.Duration) ([]string, error)
 	// Supports reports whether the far side has a feature; the error names what it needs.
 	Supports(ctx context.Context, f Feature) error
 }

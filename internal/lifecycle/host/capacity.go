@@ -60,12 +60,11 @@ func (r *Run) enterGate(ctx context.Context, seen Seen, step Step) error {
 	}
 
 	id := seen.Node.UUID
-	busy := func(ctx context.Context) (int, error) { return r.Backend.Busy(ctx, id) }
 	queued := func(place int) {
 		r.log(ctx, "delayed", map[string]any{"place": place, "provisioning_limit": limit, "node_uuid": id})
 	}
 
-	err := gateOf(r.Backend.Endpoint()).enter(inner, id, limit, busy, queued)
+	err := gateOf(r.Backend).enter(inner, id, limit, queued)
 	if err != nil && ctx.Err() == nil && inner.Err() != nil {
 		return &QueueError{time.Since(start), limit}
 	}
@@ -81,7 +80,7 @@ func (r *Run) enterGate(ctx context.Context, seen Seen, step Step) error {
 
 func (r *Run) leaveGate() {
 	if r.inGate != "" {
-		gateOf(r.Backend.Endpoint()).leave(r.inGate)
+		gateOf(r.Backend).leave(r.inGate)
 		r.inGate = ""
 	}
 }

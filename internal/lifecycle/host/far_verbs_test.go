@@ -6,10 +6,12 @@ package host_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // lives are the states that follow a verb, and how long each lasts.
@@ -236,23 +238,30 @@ func (b *far) Inventory(context.Context, string) (json.RawMessage, error) {
 func (b *far) LastWords(context.Context, string) []string { return b.words }
 
 // Busy implements [host.Backend].
-func (b *far) Busy(_ context.Context, except string) (int, error) {
+func (b *far) Busy(ctx context.Context, within time.Duration) ([]string, error) {
+	if err := wait.Sleep(ctx, within); err != nil {
+		return nil, err
+	}
+
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
 	if err := b.called("Busy"); err != nil {
-		return 0, err
+		return nil, err
 	}
 
-	n := b.others
+	var out []string
+	for i := range b.others {
+		out = append(out, fmt.Sprint("other-", i))
+	}
 
 	for id := range b.records {
-		if r, err := b.find(id); err == nil && id != except && !host.Resting(r.node.ProvisionState) {
-			n++
+		if r, err := b.find(id); err == nil && !host.Resting(r.node.ProvisionState) {
+			out = append(out, id)
 		}
 	}
 
-	return n, nil
+	return out, nil
 }
 
 // Supports implements [host.Backend].

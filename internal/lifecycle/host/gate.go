@@ -6,6 +6,8 @@ package host
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +15,7 @@ import (
 )
 
 // gates hold one gate per far side for all runs of this process.
-var gates sync.Map // endpoint -> *gate
+var gates sync.Map // Backend -> *gate
 
 // gate bounds how many hosts are busy at once on one far side.
 //
@@ -21,97 +23,145 @@ var gates sync.Map // endpoint -> *gate
 // provisioning network. Ironic's own count is asked before each entry; the places of this
 // process close the gap between two counts.
 type gate struct {
-	mu    sync.Mutex
-	taken map[string]bool // host id
-	queue []string
+	far Backend
+
+	mu     sync.Mutex
+	inside map[string]bool // host id
+	queue  []string
+	asleep map[*context.CancelFunc]bool // ends the pause of one who waits
 }
 
-func gateOf(endpoint string) *gate {
-	g, _ := gates.LoadOrStore(endpoint, &gate{taken: map[string]bool{}})
+func gateOf(far Backend) *gate {
+	g, _ := gates.LoadOrStore(far, &gate{far: far, inside: map[string]bool{}, asleep: map[*context.CancelFunc]bool{}})
 
 	return g.(*gate) //nolint:forcetypeassert // only gates are stored
 }
 
-// again is the rhythm in which those who wait count anew.
-var again = wait.Cadence{First: 2 * time.Second, Factor: 1.5, Max: 20 * time.Second, Jitter: 0.2}
+// again is the rhythm in which those who wait count anew where no place of this process becomes free
+// before. It has no jitter: who looks at the same time shares the look.
+var again = wait.Cadence{First: 2 * time.Second, Factor: 1.5, Max: 20 * time.Second}
+
+// gather is how long who comes first waits for the others, so that one count serves them all.
+const gather = 50 * time.Millisecond
 
 // enter waits for a place. queued is called with the place in the queue each time it changes.
-func (g *gate) enter(ctx context.Context, id string, limit int, busy func(context.Context) (int, error), queued func(place int)) error {
-	defer g.leaveQueue(id)
+func (g *gate) enter(ctx context.Context, id string, limit int, queued func(place int)) (err error) {
+	defer func() { g.leaveQueue(id, err == nil) }()
 
 	last := 0
 
 	for n := 0; ; n++ {
-		place, free := g.try(id, limit)
-
-		if free {
-			others, err := busy(ctx)
-			if err == nil && others < limit {
-				return nil
+		place, in, roused, err := g.attempt(ctx, id, limit, n, func(place int) {
+			if place != last {
+				queued(place)
 			}
-
-			g.leave(id) // not ours yet: the far side is full, or does not say
-
-			if err != nil && !wait.IsTransient(err) {
-				return fmt.Errorf("count busy hosts: %w", err)
-			}
-		}
-
-		if place != last {
-			queued(place)
-
-			last = place
-		}
-
-		if err := wait.Sleep(ctx, again.Jittered(again.Delay(n))); err != nil {
+		})
+		if in || err != nil {
 			return err
+		}
+
+		if last = place; roused {
+			n = -1
 		}
 	}
 }
 
-// try takes a place if there is one and it is id's turn.
-func (g *gate) try(id string, limit int) (place int, ok bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// attempt tries to get in, and waits where that fails: until a place becomes free, or for so long that
+// another try is due.
+func (g *gate) attempt(ctx context.Context, id string, limit, n int, queued func(place int)) (place int, in, roused bool, err error) {
+	pause, wake := context.WithCancel(ctx)
+	defer wake()
 
-	place = len(g.queue) + 1
+	place, turn := g.line(id, limit, &wake) // before the count: what becomes free from now on counts
+	defer g.awake(&wake)
 
-	for i, other := range g.queue {
-		if other == id {
-			place = i + 1
+	if turn {
+		busy, err := g.far.Busy(ctx, gather)
 
-			break
+		switch {
+		case err == nil && g.admit(id, limit, busy):
+			return place, true, false, nil
+		case err != nil && !wait.IsTransient(err):
+			return place, false, false, fmt.Errorf("count busy hosts: %w", err)
 		}
 	}
 
-	if place > len(g.queue) {
+	queued(place)
+
+	err = wait.Sleep(pause, again.Delay(n))
+	if ctx.Err() != nil {
+		return place, false, false, context.Cause(ctx)
+	}
+
+	return place, false, err != nil, nil
+}
+
+// line says which place of the queue a host has, and whether it is its turn.
+func (g *gate) line(id string, limit int, wake *context.CancelFunc) (place int, turn bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	at := slices.Index(g.queue, id)
+	if at < 0 {
+		at = len(g.queue)
 		g.queue = append(g.queue, id)
 	}
 
-	if place > limit-len(g.taken) {
-		return place, false
-	}
+	g.asleep[wake] = true
 
-	g.taken[id] = true
-
-	return place, true
+	return at + 1, at+1 <= limit-len(g.inside)
 }
 
+// admit lets a host in where those who are busy, here and elsewhere, leave a place.
+func (g *gate) admit(id string, limit int, busy []string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	all := maps.Clone(g.inside)
+	for _, other := range busy {
+		all[other] = true
+	}
+
+	delete(all, id) // a host that is busy already goes on at its own place
+
+	if len(all) >= limit {
+		return false
+	}
+
+	g.inside[id] = true
+
+	return true
+}
+
+// leave gives a place back.
 func (g *gate) leave(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.taken, id)
+	delete(g.inside, id)
+	g.rouse()
 }
 
-func (g *gate) leaveQueue(id string) {
+// leaveQueue ends the wait of a host that has its place, or gives up.
+func (g *gate) leaveQueue(id string, in bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 
-	for i, other := range g.queue {
-		if other == id {
-			g.queue = append(g.queue[:i:i], g.queue[i+1:]...)
+	g.queue = slices.DeleteFunc(g.queue, func(other string) bool { return other == id })
 
-			return
-		}
+	if !in {
+		g.rouse()
 	}
+}
+
+// rouse makes all who wait try again.
+func (g *gate) rouse() {
+	for wake := range g.asleep {
+		(*wake)()
+	}
+}
+
+func (g *gate) awake(wake *context.CancelFunc) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.asleep, wake)
 }

@@ -90,6 +90,99 @@ func TestGate_fiveHostsOneAtATime(t *testing.T) {
 	})
 }
 
+func TestGate_aFreePlaceIsTakenAtOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
+		var (
+			group       sync.WaitGroup
+			mu          sync.Mutex
+			free, begun []time.Time
+		)
+
+		for i := range 4 {
+			first := true
+			log := func(_ context.Context, msg string, fields map[string]any) {
+				mu.Lock()
+				defer mu.Unlock()
+
+				if step := fields["step"]; msg == "step" && first && step == string(host.Inspect) {
+					begun, first = append(begun, time.Now()), false
+				}
+			}
+
+			group.Go(func() {
+				run := &host.Run{Backend: b, Wanted: limited(i, 1), Goal: host.Provisioned, Log: log}
+				if _, err := run.To(t.Context(), host.Seen{}); err != nil {
+					t.Errorf("host %d: %v", i, err)
+				}
+
+				mu.Lock()
+				defer mu.Unlock()
+
+				free = append(free, time.Now())
+			})
+		}
+
+		group.Wait()
+
+		for i := range 3 {
+			if pause := begun[i+1].Sub(free[i]); pause < 0 || pause > 200*time.Millisecond {
+				t.Errorf("the place of host %d is free for %s", i, pause)
+			}
+		}
+	})
+}
+
+func TestGate_othersCountWhereverTheyCameFrom(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *far) {
+		t.Helper()
+
+		const limit = 6
+
+		b.others = 2
+
+		var (
+			group        sync.WaitGroup
+			mu           sync.Mutex
+			inside, most int
+		)
+
+		for i := range 20 {
+			in := false
+			log := func(_ context.Context, msg string, fields map[string]any) {
+				mu.Lock()
+				defer mu.Unlock()
+
+				if step := fields["step"]; msg == "step" && !in && step == string(host.Inspect) {
+					inside, in = inside+1, true
+					most = max(most, inside)
+				}
+			}
+
+			group.Go(func() {
+				run := &host.Run{Backend: b, Wanted: limited(i, limit), Goal: host.Provisioned, Log: log}
+				if _, err := run.To(t.Context(), host.Seen{}); err != nil {
+					t.Errorf("host %d: %v", i, err)
+				}
+
+				mu.Lock()
+				defer mu.Unlock()
+
+				inside--
+			})
+		}
+
+		group.Wait()
+
+		if most != limit-b.others {
+			t.Errorf("%d were busy at once beside %d others, the limit is %d", most, b.others, limit)
+		}
+	})
+}
+
 func TestGate_queueTimeout(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *far) {

@@ -263,21 +263,21 @@ var busy = []ironic.State{
 }
 
 // Busy implements [host.Backend].
-func (b *Backend) Busy(ctx context.Context, except string) (int, error) {
-	slots, err := b.client.Slots(ctx)
+func (b *Backend) Busy(ctx context.Context, within time.Duration) ([]string, error) {
+	all, err := b.hub.Everyone(ctx, within)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 
-	n := 0
+	var out []string
 
-	for _, s := range slots {
-		if s.UUID != except && slices.Contains(busy, s.State) && !host.VirtualMedia(s.BootInterface) {
-			n++
+	for _, g := range all {
+		if slices.Contains(busy, g.ProvisionState) && !host.VirtualMedia(g.BootInterface) {
+			out = append(out, g.UUID)
 		}
 	}
 
-	return n, nil
+	return out, nil
 }
 
 // since maps features to the API version that brought them.

@@ -311,7 +311,7 @@ func TestBusy(t *testing.T) {
 			{"uuid":"d","provision_state":"active","boot_interface":"ipxe"}]}`))
 	}
 
-	if n, err := b.Busy(t.Context(), id); n != 2 || err != nil {
-		t.Errorf("%d, %v", n, err)
+	if ids, err := b.Busy(t.Context(), 0); !slices.Equal(ids, []string{id, "a", "b"}) || err != nil {
+		t.Errorf("%v, %v", ids, err)
 	}
 }
