@@ -84,6 +84,13 @@ type joining struct {
 	existing func(string) bool
 	within   time.Duration // the first look is immediate
 	joined   Joined
+	steady   steady
+}
+
+// steady is since when a Node has been seen to be Ready.
+type steady struct {
+	since time.Time // as the Node says
+	seen  time.Time // as the clock here says
 }
 
 // look is the probe of the wait.
@@ -132,12 +139,27 @@ func (j *joining) verdict(n kube.Node) (wait.Verdict, string, error) {
 	case !j.want.Ready:
 		return wait.Done, "", nil
 	case !j.joined.Ready:
+		j.steady = steady{}
+
 		return wait.Again, "Node " + describe(n) + "; a Node that stays so often lacks its network (CNI)", nil
 	case j.want.CloudProvider && n.ProviderID == "":
 		return wait.Again, "Node " + describe(n) + "; the cloud provider has not set it", nil
+	case !j.settled(n, time.Now()):
+		return wait.Again, fmt.Sprintf("Node %s; it has not been Ready for %s yet", describe(n), j.want.Settle), nil
 	default:
 		return wait.Done, "", nil
 	}
+}
+
+// settled reports whether a Node that is Ready has been so for long enough. What the Node says counts,
+// and, as its clock need not be this one, what was seen here. A break shows in what the Node says even
+// when nobody looked meanwhile.
+func (j *joining) settled(n kube.Node, now time.Time) bool {
+	if j.steady.seen.IsZero() || !n.ReadySince.Equal(j.steady.since) {
+		j.steady = steady{since: n.ReadySince, seen: now}
+	}
+
+	return now.Sub(j.steady.seen) >= j.want.Settle || !n.ReadySince.IsZero() && now.Sub(n.ReadySince) >= j.want.Settle
 }
 
 // clear deletes the Nodes of earlier machines.

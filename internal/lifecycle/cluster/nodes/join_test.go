@@ -171,6 +171,18 @@ func TestJoin_waits(t *testing.T) {
 		return n
 	}
 
+	settled := func(w nodes.Want) nodes.Want {
+		w.Ready, w.Settle = true, 2*time.Minute
+
+		return w
+	}
+	since := func(d time.Duration) kube.Node {
+		n := node("edge-w-0", mine)
+		n.ReadySince = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d) // when a bubble begins
+
+		return n
+	}
+
 	for name, c := range map[string]struct {
 		want  nodes.Want
 		after map[time.Duration]kube.Node // what its kubelet registers, when
@@ -191,6 +203,11 @@ func TestJoin_waits(t *testing.T) {
 		"the Nodes contradict it":                {want: want("edge-w-0", "h0"), after: map[time.Duration]kube.Node{7 * time.Second: node("edge-w-0", "k3s://x")}, took: 10 * time.Second, err: "cloud_provider_enabled"},
 		"what it wants is no good":               {want: nodes.Want{Machine: "edge-w-0", Labels: map[string]string{"a b": ""}}, err: "is no label"},
 		"a cloud provider sets its provider ID":  {want: ready(clouded(want("edge-w-0", "h0"))), after: map[time.Duration]kube.Node{0: node("edge-w-0", ""), time.Minute - 1: node("edge-w-0", "k3s://x")}, took: time.Minute, ready: true},
+		"until it has been Ready for a while":    {want: settled(want("edge-w-0", "h0")), after: map[time.Duration]kube.Node{7 * time.Second: since(7 * time.Second)}, took: 130 * time.Second, ready: true},
+		"it has been Ready for long":             {want: settled(want("edge-w-0", "h0")), after: map[time.Duration]kube.Node{0: since(-time.Hour)}, ready: true},
+		"its clock is ahead":                     {want: settled(want("edge-w-0", "h0")), after: map[time.Duration]kube.Node{0: since(time.Hour)}, took: 2 * time.Minute, ready: true},
+		"it does not say since when":             {want: settled(want("edge-w-0", "h0")), after: map[time.Duration]kube.Node{0: node("edge-w-0", mine), 58 * time.Second: unready(node("edge-w-0", mine)), 68 * time.Second: node("edge-w-0", mine)}, took: 190 * time.Second, ready: true},
+		"a break that nobody has seen":           {want: settled(want("edge-w-0", "h0")), after: map[time.Duration]kube.Node{0: since(-time.Minute), 31 * time.Second: unready(since(31 * time.Second)), 32 * time.Second: since(32 * time.Second)}, took: 155 * time.Second, ready: true},
 		"a cloud provider that is not there yet": {want: clouded(want("edge-w-0", "h0")), after: map[time.Duration]kube.Node{0: node("edge-w-0", "")}, ready: true},
 	} {
 		t.Run(name, func(t *testing.T) {

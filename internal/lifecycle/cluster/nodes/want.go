@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -28,8 +29,9 @@ type Want struct {
 	SyncPrefixes        []string          // label prefixes that follow the host
 	HostLabels          map[string]string // all labels of the host
 
-	CloudProvider bool // somebody else sets providerIDs
-	Ready         bool // wait until the Node is Ready, else until it is registered
+	CloudProvider bool          // somebody else sets providerIDs
+	Ready         bool          // wait until the Node is Ready, else until it is registered
+	Settle        time.Duration // how long it must have been Ready without a break
 }
 
 // effects are those that a taint may have.
