@@ -36,8 +36,15 @@ type data struct {
 // user data. Tokens, addresses and whatever is applied in place have no part in it.
 func (w *Wanted) TemplateHash(p Pool, machine string) string {
 	parts := []any{p.BootMode, p.MetaData, p.NetworkData, p.UserDataMark, w.Overrides[machine].UserData}
-	if p.UserDataMark == "" {
-		parts = append(parts, p.UserData)
+
+	// A mark stands for user data that is not there at each look, and for nothing beside it.
+	source := p.UserData
+	if p.UserDataMark != "" {
+		source.Constant = ""
+	}
+
+	if p.UserDataMark == "" || source != (bootstrap.UserData{}) {
+		parts = append(parts, source)
 	}
 
 	if p.Image != nil {
