@@ -141,7 +141,7 @@ func machineAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Pools of workers by name. The name is at most 20 letters, digits and dashes. Machines of a pool that is taken out leave as it said last: " +
 				"its `hooks` with their `connection`, how `rollout` drains, and `keep_power` are taken from the state. What is not in the state is as it is now: the provider's `ssh` " +
 				"(without it, and without a `connection`, hooks cannot be run and the machines stay), and files on the machine that runs Terraform.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: roleAttributes()},
+			NestedObject: schema.NestedAttributeObject{Attributes: roleAttributes()},
 		},
 		"bootstrap":    bootstrapAttribute(),
 		"workload_api": workloadAttribute(),

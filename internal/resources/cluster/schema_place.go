@@ -57,7 +57,7 @@ func policyAttributes() map[string]schema.Attribute {
 				"which takes a network plug-in). Default: `registered` where `bootstrap` or `workload_api` is set, else `provisioned`.", levels...),
 			"api_timeout":  at.Duration("30m", "How long the endpoint may take to answer after the first machine was deployed. Default `30m`."),
 			"node_timeout": at.Duration("30m", "How long a node may take to come after its machine was deployed. Default `30m`."),
-			"settle":       at.DurationOrNone("How long a node must have been ready. Default: not at all."),
+			"settle":       at.DurationOrNone("How long a node must have been ready without a break before its machine counts as done, and the next one is touched. With level `nodes`; `node_timeout` is as much longer. Default: not at all."),
 		}),
 		"parallelism": at.Section("How many machines at once.", map[string]schema.Attribute{
 			"provision":   at.Number(10, 1, 1000, "Deployments. Default `10`."),

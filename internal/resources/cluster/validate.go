@@ -135,52 +135,6 @@ func (m model) validateWorkload(ctx context.Context, diags *diag.Diagnostics) {
 	}
 }
 
-// reaches reports whether the configuration says how the workload cluster is reached.
-func (m model) reaches() bool { return !m.Bootstrap.IsNull() || !m.WorkloadAPI.IsNull() }
-
-// level is how far machines are waited for.
-func (m model) level(ctx context.Context, diags *diag.Diagnostics) string {
-	if w, ok := value.Object[waitModel](ctx, m.Wait, diags); ok && value.Known(w.Level) {
-		return w.Level.ValueString()
-	}
-
-	if m.reaches() {
-		return "registered"
-	}
-
-	return "provisioned"
-}
-
-// validateReach wants a way to the API for all that needs one.
-func (m model) validateReach(ctx context.Context, roles []role, diags *diag.Diagnostics) {
-	if m.reaches() {
-		return
-	}
-
-	refuse := func(at path.Path, what string) {
-		diags.AddAttributeError(at, what+" of "+m.inLabel()+" cannot be looked after", "Nodes are reached through the API of the cluster: that needs workload_api or bootstrap. "+
-			"Where the kubeconfig comes from another provider, use the resource metal3_cluster_nodes.")
-	}
-
-	if l := m.level(ctx, diags); l == "registered" || l == "nodes" {
-		refuse(path.Root("wait").AtName("level"), "Nodes")
-	}
-
-	if value.Known(m.LabelPrefixes) && slices.ContainsFunc(value.GoStrings(m.LabelPrefixes), func(s string) bool { return strings.TrimSpace(s) != "" }) {
-		refuse(path.Root("label_sync_prefixes"), "Labels")
-	}
-
-	for _, r := range roles {
-		for name, given := range map[string]bool{
-			"node_labels": len(r.NodeLabels.Elements()) > 0, "node_annotations": len(r.NodeAnnotations.Elements()) > 0, "node_taints": len(r.NodeTaints.Elements()) > 0,
-		} {
-			if given {
-				refuse(r.at.AtName(name), "Nodes in "+r.title())
-			}
-		}
-	}
-}
-
 // validateOrder wants each pool of rollout_order to be there.
 func (m model) validateOrder(roles []role, all bool, diags *diag.Diagnostics) {
 	if !all {
