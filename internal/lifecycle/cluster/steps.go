@@ -137,16 +137,16 @@ func (p *pilot) deploy(ctx context.Context, over bool) error {
 		return err
 	}
 
-	if err := p.announce(ctx, p.m); err != nil {
-		return err
-	}
-
 	done, err := p.slots.Enter(ctx)
 	if err != nil {
 		return err
 	}
 
 	defer done()
+
+	if err := p.announce(ctx, p.m); err != nil { // now: others may have taken hours
+		return err
+	}
 
 	p.log(ctx, fmt.Sprintf("deploying machine %s%s", p.m.Name, p.m.on()))
 

@@ -168,7 +168,7 @@ func (w *worker) announce(ctx context.Context, m *member) error {
 
 	token := kube.Token{ID: m.data.token.ID, Secret: m.data.token.Secret, Description: "machine " + m.Name + " joins " + w.Wanted.Namespace + "/" + w.Wanted.Name}
 
-	if err := api.EnsureToken(ctx, token, time.Now().Add(max(w.Wanted.Bootstrap.ttl(), w.Wanted.Timeouts.Provision, w.Wanted.Wait.NodeTimeout))); err != nil {
+	if err := api.EnsureToken(ctx, token, time.Now().Add(max(w.Wanted.Bootstrap.ttl(), w.Wanted.Timeouts.Provision+w.Wanted.Wait.NodeTimeout))); err != nil {
 		return fmt.Errorf("making its token: %w", err)
 	}
 

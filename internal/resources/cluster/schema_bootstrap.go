@@ -34,7 +34,7 @@ func kubeadmAttributes() map[string]schema.Attribute {
 		"version":                schema.StringAttribute{Required: true, MarkdownDescription: "Version of Kubernetes in full, such as `v1.37.2`; 1.22 or newer."},
 		"pki":                    pkiAttribute(),
 		"pki_wo_version":         schema.Int64Attribute{Optional: true, MarkdownDescription: "Increase it when write-only keys of `pki` change."},
-		"token_lifetime":         at.Duration("1h", "How long tokens with which machines join are valid; they are prolonged while a host is being deployed. Default `1h`."),
+		"token_lifetime":         at.Duration("1h", "How long tokens with which machines join are valid; at least for `timeouts.provision` and `wait.node_timeout` of their machine. Default `1h`."),
 		"allow_etcd_member_loss": at.Flag(false, "Take machines of the control plane away although their etcd member cannot be removed first. Default `false`."),
 		"address_pool":           at.Text("Pool of `ip_pools` whose address a node and its API have. Default: the one that has the default route."),
 		"node_name":              at.Text("Template of the name of a node. Default: the machine's name."),
