@@ -15,7 +15,7 @@ func TestCluster_poolThatIsGone(t *testing.T) {
 	t.Parallel()
 
 	inLab(t, 3, func(w world) {
-		hooks := Map{"pre_deprovision": []any{"true"}, "connection": Map{"host": "127.0.0.1", "port": 1, "user": "root", "password": "x", "insecure_host_key": true, "timeout": "1s"}}
+		hooks := Map{"pre_deprovision": []any{"true"}, "connection": Map{"host": "127.0.0.1", "port": 1, "user": "root", "private_key_file": "/no/such/key", "insecure_host_key": true, "timeout": "1s"}}
 		w.apply(workersOf(Map{"hooks": hooks}))
 
 		gone := lived(0, Map{"workers": Map{}})
