@@ -138,9 +138,12 @@ func TestCluster_kubeadm(t *testing.T) {
 
 	inCluster(t, 4, func(w world, _ *kubetest.Server) {
 		config := func(replicas int) Map {
-			return lived(replicas, endpoint(Map{"host": "kube.test"}), Map{"bootstrap": Map{"kubeadm": Map{
+			m := lived(replicas, endpoint(Map{"host": "kube.test"}), Map{"bootstrap": Map{"kubeadm": Map{
 				"version": "v1.37.2", "pki_wo_version": 1, "pki": Map{"ca_certificate": pki.CA.Certificate, "ca_private_key_wo": pki.CA.Key},
 			}}})
+			merged(m["workers"].(Map)["w"].(Map), Map{"hooks": Map{"connection": Map{"private_key_file": "/no/such/key", "insecure_host_key": true}}})
+
+			return m
 		}
 
 		// Templates of one's own decide where the profile goes.
@@ -154,6 +157,11 @@ func TestCluster_kubeadm(t *testing.T) {
 
 		if !strings.Contains(w.Dump(), "front_proxy_ca") {
 			t.Error("the keys that were made are not kept")
+		}
+
+		// Nobody asked for the reset of a machine that leaves, so it keeps none.
+		if o := w.apply(without(config(1), "user_data_template")); !strings.Contains(o.Warnings, `"kubeadm reset -f"`) {
+			t.Errorf("warnings: %s", o.Warnings)
 		}
 
 		if o := w.Apply(w.ctx, nil); o.Errors != "" {
