@@ -147,7 +147,7 @@ func (w *worker) permit(l Lineup) error {
 		}
 	}
 
-	return errors.Join(w.Wanted.CheckDeprovision(names), w.blind(masters))
+	return errors.Join(w.Wanted.CheckDeprovision(names), w.Wanted.CheckAskable(masters, w.reachable()))
 }
 
 // foresee checks all addresses that are known before a machine has its host.

@@ -17,11 +17,11 @@ import (
 // This file is the check before each step that takes a machine of the control plane down: the others
 // have to do its work meanwhile. How far an apply waits for machines has no part in it.
 
-// blind refuses to roll a control plane of which nobody can tell how it is. One machine alone has no
-// others that could be asked.
-func (w *worker) blind(remade []string) error {
-	p, ok := w.Wanted.pool(ControlPlanePool)
-	if !ok || len(remade) == 0 || w.reachable() || w.Wanted.AllowDisruption || w.Wanted.Wait.Level == LevelClaimed {
+// CheckAskable refuses to make machines of a control plane anew that has others, of which nobody can
+// tell how they are. One machine alone has none.
+func (w *Wanted) CheckAskable(remade []string, reachable bool) error {
+	p, ok := w.pool(ControlPlanePool)
+	if !ok || len(remade) == 0 || reachable || w.AllowDisruption || w.Wait.Level == LevelClaimed {
 		return nil
 	}
 

@@ -71,6 +71,7 @@ func (p *planner) price(ctx context.Context, diags *diag.Diagnostics) {
 	}
 
 	p.priceOfAddresses(diags)
+	p.priceOfOverrides(ctx, diags)
 	p.repairs(diags)
 	p.capacity(ctx, diags)
 }
@@ -108,6 +109,12 @@ func (p *planner) priceOfRollout(one cluster.Pool, again []string, diags *diag.D
 	if one.Role == cluster.ControlPlane {
 		if err := p.wanted.CheckQuorum(again); err != nil {
 			diags.AddAttributeError(p.roles[one.Name].at.AtName("rollout"), "Control plane of "+p.plan.inLabel()+" would not survive its rollout", value.Sentence(err))
+
+			return
+		}
+
+		if err := p.wanted.CheckAskable(again, !p.plan.WorkloadAPI.IsNull() || !p.plan.Bootstrap.IsNull()); err != nil {
+			diags.AddAttributeError(p.roles[one.Name].at.AtName("rollout"), "Nobody can tell whether the control plane of "+p.plan.inLabel()+" survives its rollout", value.Sentence(err))
 
 			return
 		}

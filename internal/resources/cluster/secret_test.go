@@ -103,3 +103,31 @@ func TestCluster_etcdWouldNotSurvive(t *testing.T) {
 		}
 	})
 }
+
+// TestCluster_controlPlaneThatNobodyCanAsk refuses the rollout of several machines in the dark, at plan.
+func TestCluster_controlPlaneThatNobodyCanAsk(t *testing.T) {
+	t.Parallel()
+
+	inLab(t, 4, func(w world) {
+		of := func(url string, parts ...Map) Map {
+			return merged(controlOf(Map{"replicas": 3, "image": image(Map{"url": url})}), append([]Map{{"workers": Map{}}}, parts...)...)
+		}
+
+		w.apply(of(theImage))
+
+		if o := w.Plan(w.ctx, of(otherImage)); !strings.Contains(o.Errors, "Nobody can tell") || !strings.Contains(o.Errors, "workload_api") {
+			t.Errorf("%s", o.Errors)
+		}
+
+		allowed := of(otherImage)
+		allowed["control_plane"].(Map)["rollout"] = Map{"allow_disruption": true}
+
+		for name, config := range map[string]Map{
+			"it may end": allowed, "its API is known": of(otherImage, Map{"workload_api": Map{"kubeconfig": "S3cret"}}),
+		} {
+			if o := w.Plan(w.ctx, config); strings.Contains(o.Errors, "Nobody can tell") {
+				t.Errorf("%s: %s", name, o.Errors)
+			}
+		}
+	})
+}
