@@ -14,13 +14,78 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/kube/kubetest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/datatemplate"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/onironic"
+
+	lab "github.com/terraform-metal3/terraform-provider-metal3/internal/lab/ironic"
 )
+
+// TestOCL01_twoClustersOfOnePool has two processes make a cluster each, of two machines and of one, at
+// the same time on a pool of three hosts, by an Ironic that lists slowly; then both end theirs.
+func TestOCL01_twoClustersOfOnePool(t *testing.T) {
+	t.Parallel()
+
+	rounds := 50
+	if testing.Short() {
+		rounds = 5
+	}
+
+	for round := range rounds {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			t.Parallel()
+			bubble(t, 3, func(r *rig) {
+				r.service.Inject(lab.Trouble{Match: "GET /v1/nodes", Times: -1, Delay: time.Duration(100+round*37%900) * time.Millisecond})
+
+				edge, core := wanted(), wanted()
+				edge.Pools[1].Replicas, core.Name, core.Pools[1].Replicas = 1, "core", 0
+
+				results := make([]cluster.Result, 2)
+				both := func(verb func(i int, run *cluster.Run) cluster.Result) {
+					var wg sync.WaitGroup
+
+					for i, w := range []cluster.Wanted{edge, core} {
+						wg.Go(func() {
+							if results[i] = verb(i, r.run(w)); results[i].Err != nil {
+								r.t.Errorf("%s: %v", w.Name, results[i].Err)
+							}
+						})
+					}
+
+					wg.Wait()
+				}
+
+				both(func(_ int, run *cluster.Run) cluster.Result { return run.Create(r.t.Context()) })
+
+				owner := map[string]string{}
+
+				for _, res := range results {
+					for name, m := range res.Record.Machines {
+						if other := owner[m.HostID]; other != "" || !res.Record.Ready {
+							r.t.Errorf("%s and %s are on %s; ready %t", name, other, m.HostName, res.Record.Ready)
+						}
+
+						owner[m.HostID] = name
+					}
+				}
+
+				if now := r.claims(); len(owner) != 3 || len(now) != 3 { // which looks for claims on two hosts, too
+					r.t.Errorf("machines %v, claims %v", owner, now)
+				}
+
+				both(func(i int, run *cluster.Run) cluster.Result { return run.Delete(r.t.Context(), results[i].Record) })
+
+				if left := r.claims(); len(left) > 0 {
+					r.t.Errorf("left are %v", left)
+				}
+			})
+		})
+	}
+}
 
 // TestOCL03_worker1LeavesAndWorker10Stays takes one machine out of eleven whose names begin alike:
 // only its pods are evicted, only its Node is deleted, and no other host is asked for anything.
