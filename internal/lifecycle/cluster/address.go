@@ -201,6 +201,12 @@ func (w *worker) pick(c addresses.Compiled, m *member, s host.Seen) (addresses.A
 		}
 	}
 
+	for name, o := range w.Wanted.Overrides { // chosen for a machine that may not have it yet
+		if name != m.Name {
+			take(o.Addresses[c.Name()])
+		}
+	}
+
 	if c.Allocation() == addresses.ByRandom {
 		return c.Random(func(a netip.Addr) bool { return used[a] }, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 	}

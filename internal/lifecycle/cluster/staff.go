@@ -36,9 +36,14 @@ func (w *Wanted) Request(s Slot) choose.Request {
 		Domain: p.Domain, DomainRequired: w.DomainsRequired, Spread: p.Spread, Selection: p.Selection,
 	}
 
-	for _, each := range []*choose.Selector{&w.Selector, &p.Selector, o.Selector} {
-		if each != nil && (len(each.MatchLabels) > 0 || len(each.MatchExpressions) > 0) {
-			r.Selectors = append(r.Selectors, *each)
+	own := p.Selector
+	if o.Selector != nil {
+		own = *o.Selector // instead of the pool's; what holds for the whole cluster holds for it, too
+	}
+
+	for _, each := range []choose.Selector{w.Selector, own} {
+		if len(each.MatchLabels) > 0 || len(each.MatchExpressions) > 0 {
+			r.Selectors = append(r.Selectors, each)
 		}
 	}
 

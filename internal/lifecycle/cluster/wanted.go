@@ -215,10 +215,11 @@ func (s Share) Of(n int, up bool) int {
 	}
 }
 
-// Override is what one machine has of its own.
+// Override is what one machine has of its own. Where it is, and its addresses, are looked at when it is
+// made: one that runs keeps what it has.
 type Override struct {
 	HostID    string
-	Selector  *choose.Selector
+	Selector  *choose.Selector // instead of the pool's
 	UserData  string
 	Domain    string
 	Labels    map[string]string

@@ -153,7 +153,7 @@ func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
 	for _, s := range p.lineup.Slots() {
 		if was, there := old[s.Name]; there && !p.anew(s.Name) && p.have[s.Name].Healthy {
 			found := p.kept(s)
-			all[s.Name], known[s.Name] = was.moves(found), found
+			all[s.Name], known[s.Name] = was.moves(found), p.later(s, found, diags)
 
 			continue
 		}

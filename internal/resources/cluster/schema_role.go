@@ -125,12 +125,12 @@ func choiceAttributes() map[string]schema.Attribute {
 		"machine_overrides": schema.MapNestedAttribute{
 			Optional: true, MarkdownDescription: "What is different for single machines, by name.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"host_id":        at.Text("Id of the host that the machine must get."),
-				"host_selector":  selectorAttribute("Labels that the machine's host must have, instead of the role's."),
-				"user_data":      at.Secret("User data of the machine, instead of the role's."),
-				"failure_domain": at.Text("Failure domain of the machine."),
-				"labels":         at.TextMap("Labels of the machine's node, over the role's."),
-				"addresses":      at.TextMap("Addresses of the machine by pool, instead of those that the pool would give."),
+				"host_id":        at.Text("Id of the host that the machine must get. One that is there stays where it is until it is replaced."),
+				"host_selector":  selectorAttribute("Labels that the machine's host must have, instead of the role's; those of `host_pool` it must have, too. A machine that is there stays where it is until it is replaced."),
+				"user_data":      at.Secret("User data of the machine, instead of the role's. A change rolls the machine out."),
+				"failure_domain": at.Text("Failure domain of the machine, instead of the role's. A machine that is there stays where it is until it is replaced."),
+				"labels":         at.TextMap("Labels of the machine's node, over the role's, set in place."),
+				"addresses":      at.TextMap("Addresses of the machine by pool, instead of those that the pool would give. A machine that is there keeps those that it has until it is made again; a plan says so."),
 			}},
 		},
 	}
