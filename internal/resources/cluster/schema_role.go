@@ -188,7 +188,9 @@ func nodeAttributes() map[string]schema.Attribute {
 // changeAttributes say how machines change.
 func changeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"node_reuse": at.Choice(reuseNever, "Whether a machine that is replaced keeps its host: `never` (default), `preferred` (where it is still free) or `required` (the host stays claimed throughout).",
+		"node_reuse": at.Choice(reuseNever, "Whether a machine that is replaced keeps its host: `never` (default), `preferred` (where it is still free) or `required` (the host is marked as retired and held in between, so that nobody takes it). "+
+			"With automated cleaning disabled `required` is best effort: Ironic then offers the host for a moment, and only machines of this provider keep off; where somebody else was faster, the machine gets none and the apply fails. "+
+			"A machine that is made beside others (`rollout.max_surge`) has another host anyway.",
 			reuseNever, reusePreferred, reuseRequired),
 		"rollout": at.Section("How machines change that are no longer as configured.", map[string]schema.Attribute{
 			"strategy": at.Choice(strategyReplace, "`replace` (default): the host is undeployed, and the machine made again; refused where no host would be left for it. `rebuild`: the root disk is written again on the same host, other disks stay. "+
