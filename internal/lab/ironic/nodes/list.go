@@ -79,7 +79,7 @@ func filtered(c *api.Call, q api.Query) ([]*record.Node, error) {
 		return nil, err
 	}
 
-	all, err := c.Nodes()
+	all, err := candidates(c, q.Get("instance_uuid"))
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +105,25 @@ func filtered(c *api.Call, q api.Query) ([]*record.Node, error) {
 	}
 
 	return list, nil
+}
+
+// candidates are the nodes that have an instance, which an index tells, or all where none is asked for.
+func candidates(c *api.Call, instance string) ([]*record.Node, error) {
+	if instance == "" {
+		return c.Nodes()
+	}
+
+	id, err := c.NodeOf(instance)
+	if err != nil || id == "" {
+		return nil, err
+	}
+
+	n, err := c.Node(id)
+	if err != nil {
+		return nil, err
+	}
+
+	return []*record.Node{n}, nil
 }
 
 func filters(c *api.Call, q api.Query) ([]func(*record.Node) bool, error) {

@@ -74,21 +74,34 @@ func filteredPorts(c *api.Call, q api.Query) ([]*record.Port, error) {
 		return nil, fault.Invalid("Expected valid MAC address for address: %s", q.Get("address"))
 	}
 
-	owner := cmp.Or(q.Get("node"), q.Get("node_uuid"))
-	if owner != "" {
-		n, err := c.Node(owner)
+	list, err := portsOf(c, cmp.Or(q.Get("node"), q.Get("node_uuid")))
+
+	return slices.DeleteFunc(list, func(p *record.Port) bool { return address != "" && p.Address != address }), err
+}
+
+// portsOf are the ports of a node, or all where none is named.
+func portsOf(c *api.Call, owner string) ([]*record.Port, error) {
+	if owner == "" {
+		return c.Ports()
+	}
+
+	n, err := c.Node(owner)
+	if err != nil {
+		return nil, err
+	}
+
+	list := make([]*record.Port, 0, len(n.Ports))
+
+	for _, id := range n.Ports {
+		p, err := c.Port(id)
 		if err != nil {
 			return nil, err
 		}
 
-		owner = n.UUID
+		list = append(list, p)
 	}
 
-	list, err := c.Ports()
-
-	return slices.DeleteFunc(list, func(p *record.Port) bool {
-		return address != "" && p.Address != address || owner != "" && p.NodeUUID != owner
-	}), err
+	return list, nil
 }
 
 func showPort(c *api.Call) (api.Answer, error) {
