@@ -24,6 +24,9 @@ var round = wait.Cadence{First: 5 * time.Second, Errors: math.MaxInt}
 // kubelet can say that they ended. Cluster API waits as long.
 const unreachableWait = 5 * time.Minute
 
+// ErrUnanswered says that nobody knows what is on a Node, because the workload cluster never answered.
+var ErrUnanswered = errors.New("the workload cluster does not answer")
+
 // Options of a drain.
 type Options struct {
 	Timeout     time.Duration // 0: the context's deadline alone
@@ -33,8 +36,11 @@ type Options struct {
 // Drain takes a Node out of use: nothing new is put on it, and its Pods are evicted as far as
 // disruption budgets allow, except those that belong to the Node itself (static Pods,
 // DaemonSets) or have ended. It waits until they are gone and their volumes detached. The
-// error says which Pods are left, and why. A Node that is not there is drained.
+// error says which Pods are left, and why; it is [ErrUnanswered] where nobody was ever told which
+// there are. A Node that is not there is drained.
 func Drain(ctx context.Context, api Workload, node string, o Options) error {
+	outer := ctx
+
 	if o.Timeout > 0 {
 		limited, cancel := context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
@@ -44,11 +50,18 @@ func Drain(ctx context.Context, api Workload, node string, o Options) error {
 
 	d := &drain{api: api, node: node, options: o, began: time.Now()}
 
-	if err := wait.Until(ctx, round, d.look); err != nil {
+	err := wait.Until(ctx, round, d.look)
+
+	var late *wait.TimeoutError
+
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &late) && !d.answered && outer.Err() == nil:
+		return fmt.Errorf("drain Node %s: %w: %s", node, ErrUnanswered, late.Error())
+	default:
 		return fmt.Errorf("drain Node %s: %w", node, err)
 	}
-
-	return nil
 }
 
 // Uncordon lets new Pods on a Node again. A Node that is not there is done.
@@ -66,6 +79,8 @@ type drain struct {
 	node    string
 	options Options
 	began   time.Time
+
+	answered bool // Pods were listed at least once
 }
 
 // look is the probe of the wait: each round looks first, so that a new round repairs what an
@@ -107,6 +122,8 @@ func (d *drain) evict(ctx context.Context, unreachable bool) (left []string, err
 	if err != nil {
 		return nil, err
 	}
+
+	d.answered = true
 
 	for _, pod := range pods {
 		name := pod.Namespace + "/" + pod.Name

@@ -199,6 +199,58 @@ func TestDrain_aNodeThatDoesNotAnswerIsNotWaitedForForEver(t *testing.T) {
 	})
 }
 
+// away is a workload cluster that answers so many lists of Pods, and then nothing any more.
+type away struct {
+	nodes.Workload
+
+	answers int
+}
+
+func (a *away) Node(ctx context.Context, name string) (kube.Node, error) {
+	if a.answers == 0 {
+		return kube.Node{}, transient()
+	}
+
+	return a.Workload.Node(ctx, name)
+}
+
+func (a *away) PodsOn(ctx context.Context, node string) ([]kube.Pod, error) {
+	a.answers--
+
+	return a.Workload.PodsOn(ctx, node)
+}
+
+// TestDrain_nobodyAnswers tells Pods that may not go from a cluster of which nothing is known.
+func TestDrain_nobodyAnswers(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		answers    int
+		unanswered bool
+	}{
+		"never":                          {0, true},
+		"until it has said what is left": {1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server, client := strict(t)
+
+				server.AddNode(kubetest.Node{Name: "edge-w-0", Ready: "True"})
+				server.AddPod(kubetest.Pod{Name: "db", Node: "edge-w-0"})
+				server.Block("default", "db", 1000, 10)
+
+				err := nodes.Drain(t.Context(), &away{Workload: client, answers: c.answers}, "edge-w-0", nodes.Options{Timeout: time.Minute})
+
+				var late *wait.TimeoutError
+				if errors.Is(err, nodes.ErrUnanswered) != c.unanswered || errors.As(err, &late) == c.unanswered || !strings.Contains(err.Error(), errBroken.Error()) {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
 func TestUncordon_aNodeThatIsGone(t *testing.T) {
 	t.Parallel()
 
