@@ -53,7 +53,7 @@ func poolAttributes() map[string]schema.Attribute {
 func policyAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"wait": at.Section("What an apply waits for.", map[string]schema.Attribute{
-			"level": at.ChoiceOrNone("How far a machine must be: `claimed`, `provisioned`, `reachable` (it answers), `api` (the endpoint answers), `registered` (its node is there) or `nodes` (its node is ready, "+
+			"level": at.ChoiceOrNone("How far a machine must be: `claimed`, `provisioned`, `reachable` (the endpoint takes connections), `api` (the API behind it is ready), `registered` (its node is there) or `nodes` (its node is ready, "+
 				"which takes a network plug-in). Default: `registered` where `bootstrap` or `workload_api` is set, else `provisioned`.", levels...),
 			"api_timeout":  at.Duration("30m", "How long the endpoint may take to answer after the first machine was deployed. Default `30m`."),
 			"node_timeout": at.Duration("30m", "How long a node may take to come after its machine was deployed. Default `30m`."),
