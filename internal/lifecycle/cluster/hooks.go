@@ -4,27 +4,62 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // This file runs commands on machines' operating systems.
 
-// runHooks runs commands on a machine that was deployed, one after the other. The first failure is the machine's.
-func (w *worker) runHooks(ctx context.Context, m *member, hooks []Hook) error {
-	for _, h := range hooks {
-		if err := w.runHook(ctx, m, h); err != nil {
+// hooksDue reports whether commands are to be run on a machine that was deployed.
+func (m *member) hooksDue() bool { return m.note.HooksDue && len(m.pool.PostProvision) > 0 }
+
+// firstHooks runs commands on a machine that was deployed, one after the other, once for each deployment.
+// A machine that boots is waited for. The first failure is the machine's: the next run begins again.
+func (w *worker) firstHooks(ctx context.Context, m *member) error {
+	if !m.hooksDue() {
+		return nil
+	}
+
+	for i, h := range m.pool.PostProvision {
+		run := w.runHook
+		if i == 0 {
+			run = w.runOnceUp
+		}
+
+		if err := run(ctx, m, h); err != nil {
 			return err
 		}
 	}
 
-	return nil
+	m.note.HooksDue = false
+
+	return w.scribble(ctx, m)
+}
+
+// runOnceUp runs a command on a machine as soon as that answers.
+func (w *worker) runOnceUp(ctx context.Context, m *member, h Hook) error {
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(w.Wanted.Wait.NodeTimeout, defaultAPITimeout))
+	defer cancel()
+
+	rhythm := wait.Cadence{First: time.Second, Factor: 2, Max: 15 * time.Second}
+
+	return wait.Until(bounded, rhythm, func(ctx context.Context) (wait.Verdict, string, error) {
+		err := w.runHook(ctx, m, h)
+		if errors.Is(err, remote.ErrUnreachable) {
+			return wait.Again, err.Error(), nil
+		}
+
+		return wait.Done, "", err
+	})
 }
 
 // lastHooks runs commands on a machine that is about to leave, or whose disk is about to be overwritten.

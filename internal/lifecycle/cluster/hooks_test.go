@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -109,17 +110,92 @@ func TestHooks_beforeAMachineLeaves(t *testing.T) {
 	}
 }
 
-// TestHooks_afterADeployment: a machine that nobody reaches then is not what the user wanted.
+// TestHooks_afterADeployment: commands are run once for each deployment, as soon as the machine answers,
+// whether or not anybody looks at its Node. One that fails is run again by the next apply, which its drift
+// asks for.
 func TestHooks_afterADeployment(t *testing.T) {
 	t.Parallel()
 
-	inWard(t, 1, 3, func(w *ward) {
-		want := watched(1)
-		want.Pools[1].PostProvision = []cluster.Hook{{Command: "welcome"}}
+	var ( // what the hook does at its nth run on a machine
+		quick = func(int) error { return nil }
+		boots = func(n int) error {
+			if n < 4 {
+				return remote.ErrUnreachable
+			}
 
-		run := w.verb(want)
-		run.Hook = func(context.Context, cluster.Machine, cluster.Hook) error { return remote.ErrUnreachable }
+			return nil
+		}
+		never = func(int) error { return remote.ErrUnreachable }
+		fails = func(n int) error {
+			if n == 1 {
+				return errors.New("it ended with status 1")
+			}
 
-		w.says(run.Update(w.t.Context(), w.record).Err, `hook "welcome"`, sick)
-	})
+			return nil
+		}
+	)
+
+	for name, c := range map[string]struct {
+		how  func(n int) error
+		runs int // on each worker in the first apply
+		err  bool
+	}{"at once": {quick, 1, false}, "once it answers": {boots, 4, false}, "never": {never, 0, true}, "the second time": {fails, 1, true}} {
+		for _, level := range []cluster.Level{cluster.LevelProvisioned, cluster.LevelRegistered} {
+			t.Run(name+", "+string(level), func(t *testing.T) {
+				t.Parallel()
+
+				inWard(t, 1, 3, func(w *ward) {
+					var mu sync.Mutex
+
+					runs := map[string]int{}
+					want := crew(1)
+					want.Wait.Level = level
+					want.Pools[1].PostProvision = []cluster.Hook{{Command: "welcome"}}
+
+					apply := func(how func(n int) error) cluster.Result {
+						clear(runs)
+
+						run := w.verb(want)
+						run.Hook = func(_ context.Context, m cluster.Machine, _ cluster.Hook) error {
+							mu.Lock()
+							defer mu.Unlock()
+
+							runs[m.Name]++
+
+							return how(runs[m.Name])
+						}
+
+						res := run.Update(w.t.Context(), w.record)
+						w.record.Machines = res.Record.Machines
+
+						return res
+					}
+
+					if res := apply(never); res.Err != nil || len(runs) > 0 {
+						w.t.Fatalf("machines that were there before: %v, %v", res.Err, runs)
+					}
+
+					want.Pools[1].UserData.Constant, want.Pools[1].Rollout = "other", cluster.Rollout{Strategy: cluster.Rebuild, MaxUnavailable: cluster.Share{Number: 2}}
+
+					res := apply(c.how)
+					if (res.Err != nil) != c.err || c.err && !strings.Contains(res.Err.Error(), `hook "welcome"`) {
+						w.t.Fatal(res.Err)
+					}
+
+					if c.runs > 0 && (runs[sick] != c.runs || runs["edge-w-1"] != c.runs) {
+						w.t.Errorf("runs: %v", runs)
+					}
+
+					seen := w.verb(want).Refresh(w.t.Context(), w.record)
+					if (len(seen.Record.Drift) > 0) != c.err {
+						w.t.Errorf("drift: %v", seen.Record.Drift)
+					}
+
+					if res := apply(quick); res.Err != nil || c.err != (runs[sick] == 1) || c.err != (runs["edge-w-1"] == 1) {
+						w.t.Errorf("the next apply: %v, %v", res.Err, runs)
+					}
+				})
+			})
+		}
+	}
 }

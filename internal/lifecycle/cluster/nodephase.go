@@ -41,8 +41,25 @@ func (w *worker) want(m *member) nodes.Want {
 	return o
 }
 
-// join waits for the Node of a machine and makes it what is wanted.
+// join waits for the Node of a machine and makes it what is wanted, and runs what is to be run after a
+// deployment.
 func (p *pilot) join(ctx context.Context) error {
+	if p.joins() {
+		if err := p.joinNode(ctx); err != nil {
+			return err
+		}
+	}
+
+	if err := p.firstHooks(ctx, p.m); err != nil {
+		return err
+	}
+
+	p.m.joined = true
+
+	return nil
+}
+
+func (p *pilot) joinNode(ctx context.Context) error {
 	api, err := p.workload(ctx)
 	if err != nil {
 		return err
@@ -70,10 +87,9 @@ func (p *pilot) join(ctx context.Context) error {
 		}
 	}
 
-	p.m.joined = true
 	p.retract(ctx, p.m)
 
-	return p.runHooks(ctx, p.m, p.m.pool.PostProvision)
+	return nil
 }
 
 // drain empties the Node of a machine that leaves, or whose disk is overwritten.

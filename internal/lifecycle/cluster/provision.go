@@ -79,7 +79,7 @@ func (w *worker) tenant(m *member) host.Wanted {
 	}
 
 	if m.data != nil {
-		note.Deploying = m.data.hash
+		note.Deploying, note.HooksDue = m.data.hash, len(p.PostProvision) > 0
 		want.Config = m.data.config
 	}
 

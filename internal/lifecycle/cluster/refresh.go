@@ -140,6 +140,10 @@ func (w *worker) drift() []string {
 			add("%s is powered off", name)
 		}
 
+		if m.sight() == SeenActive && m.hooksDue() {
+			add("%s: post_provision has not been run to its end", name)
+		}
+
 		if m.cleansOtherwise() {
 			add("the host of %s does not clean as automated_cleaning_mode says", name)
 		}

@@ -54,7 +54,7 @@ func (m *member) on() string {
 
 func (p *pilot) facts() Facts {
 	f := Facts{
-		Sight: p.m.sight(), Off: p.m.seen.Node.PowerState == ironic.PowerOff && p.m.seen.Node.TargetPowerState == "", Joined: p.m.joined || !p.joins(), UpToDate: p.m.upToDate(),
+		Sight: p.m.sight(), Off: p.m.seen.Node.PowerState == ironic.PowerOff && p.m.seen.Node.TargetPowerState == "", Joined: p.m.joined || !p.joins() && !p.m.hooksDue(), UpToDate: p.m.upToDate(),
 		Drained: p.drained || p.ending, Left: p.left || p.ending,
 		Claims: true, Excluded: p.m.failed, Retries: p.Wanted.HostRetries,
 	}

@@ -45,6 +45,7 @@ type Tenancy struct {
 	Fingerprint  string            `json:"fingerprint,omitempty"`         // of the cluster whose create claimed the host
 	Finished     string            `json:"finished,omitempty"`            // RFC 3339: when that create ended; only on the first machine
 	Remediation  *Remediation      `json:"remediation,omitempty"`
+	HooksDue     bool              `json:"hooks_due,omitempty"` // what is run after a deployment has not come to its end
 }
 
 // Remediation is how far the repair of a machine has come.

@@ -172,7 +172,7 @@ func nodeAttributes() map[string]schema.Attribute {
 		"hooks": schema.SingleNestedAttribute{
 			Optional: true, MarkdownDescription: "Commands that are run on a machine over SSH.",
 			Attributes: map[string]schema.Attribute{
-				"post_provision": commands("After the machine was deployed."),
+				"post_provision": commands("After the machine was deployed: once for each deployment, as soon as it answers, and after its node has come where that is waited for. A command that fails is an error, and the next apply runs all of them again. Machines that are there already are left alone."),
 				"pre_deprovision": commands("Before it is taken off its host, or its root disk is written again; not when the whole cluster is destroyed. " +
 					"A command that fails keeps the machine where it is; on a machine that is off or does not answer they are left out, with a warning. " +
 					"Default with `bootstrap.kubeadm` and a connection: `kubeadm reset -f`, for two minutes at most, whose failure is only a warning."),
