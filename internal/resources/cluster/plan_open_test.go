@@ -61,6 +61,14 @@ func TestCluster_unknownIsNoPrice(t *testing.T) {
 			}
 		}
 
+		unasked := func(url any) Map {
+			return merged(controlOf(Map{"image": image(Map{"url": url}), "rollout": Map{"max_surge": "1"}}), Map{"workers": lived(4)["workers"]})
+		}
+
+		if o := w.Plan(w.ctx, unasked(later)); o.Errors != "" || !strings.Contains(o.Warnings, "is refused in that case: the control plane is not made anew (edge-cp-0)") {
+			t.Errorf("a control plane that nobody can ask: %s\n%s", o.Errors, o.Warnings)
+		}
+
 		w.Mark()
 
 		same := workersOf(Map{"replicas": 4})

@@ -113,7 +113,7 @@ func (p *planner) priceOfRollout(one cluster.Pool, again []string, diags *diag.D
 			return
 		}
 
-		if err := p.wanted.CheckAskable(again, !p.plan.WorkloadAPI.IsNull() || !p.plan.Bootstrap.IsNull()); err != nil {
+		if err := p.wanted.CheckAskable(again, p.askable()); err != nil {
 			diags.AddAttributeError(p.roles[one.Name].at.AtName("rollout"), "Nobody can tell whether the control plane of "+p.plan.inLabel()+" survives its rollout", value.Sentence(err))
 
 			return
@@ -147,16 +147,27 @@ func (p *planner) priceOfMaybe(one cluster.Pool, down []string, diags *diag.Diag
 
 	detail := "Only if they turn out to be made from something else, " + p.course(one, maybe)
 
-	if err := p.wanted.CheckDeprovision(down); err != nil && one.Rollout.Strategy == cluster.Replace {
-		detail += " The apply is refused in that case: " + err.Error() + "."
+	var refused []error
+
+	if one.Rollout.Strategy == cluster.Replace {
+		refused = append(refused, p.wanted.CheckDeprovision(down))
 	}
 
-	if err := p.wanted.CheckQuorum(maybe); err != nil && one.Role == cluster.ControlPlane {
-		detail += " The apply is refused in that case: " + err.Error() + "."
+	if one.Role == cluster.ControlPlane {
+		refused = append(refused, p.wanted.CheckQuorum(maybe), p.wanted.CheckAskable(maybe, p.askable()))
+	}
+
+	for _, err := range refused {
+		if err != nil {
+			detail += " The apply is refused in that case: " + err.Error() + "."
+		}
 	}
 
 	diags.AddWarning(fmt.Sprintf("Disks of %s of %s may be overwritten, as %s %s not known yet", names(maybe), p.plan.inLabel(), strings.Join(open, ", "), are), detail)
 }
+
+// askable reports whether the configuration says how the cluster's API is reached.
+func (p *planner) askable() bool { return !p.plan.WorkloadAPI.IsNull() || !p.plan.Bootstrap.IsNull() }
 
 // course says how machines of a pool are made anew.
 func (p *planner) course(one cluster.Pool, again []string) string {
