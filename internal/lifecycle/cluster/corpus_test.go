@@ -36,7 +36,7 @@ func TestOCL01_twoClustersOfOnePool(t *testing.T) {
 	}
 
 	for round := range rounds {
-		t.Run(fmt.Sprint(round), func(t *testing.T) {
+		t.Run(fmt.Sprintf("11.4 round %d", round), func(t *testing.T) {
 			t.Parallel()
 			bubble(t, 3, func(r *rig) {
 				r.service.Inject(lab.Trouble{Match: "GET /v1/nodes", Times: -1, Delay: time.Duration(100+round*37%900) * time.Millisecond})

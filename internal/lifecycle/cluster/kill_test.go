@@ -101,9 +101,9 @@ func (r *rig) claims() map[string]string {
 	return out
 }
 
-// TestKill_createAtEachChange dies at each change that a create makes, with and without the change
+// Test11_4_killedAtEachChangeOfACreate dies at each change that a create makes, with and without the change
 // done, and goes on: the same claims, no host too many, and nothing is left after the end.
-func TestKill_createAtEachChange(t *testing.T) {
+func Test11_4_killedAtEachChangeOfACreate(t *testing.T) {
 	t.Parallel()
 
 	for _, after := range []bool{false, true} {

@@ -91,8 +91,8 @@ func TestOCL10_oneHostOfThreeFails(t *testing.T) {
 	})
 }
 
-// TestCluster_retriesOnAnotherHost has a host fail while there is another one.
-func TestCluster_retriesOnAnotherHost(t *testing.T) {
+// Test11_5_retriesOnAnotherHost has a host fail while there is another one.
+func Test11_5_retriesOnAnotherHost(t *testing.T) {
 	t.Parallel()
 
 	inLab(t, 4, func(w world) {
@@ -115,8 +115,8 @@ func TestCluster_retriesOnAnotherHost(t *testing.T) {
 	})
 }
 
-// TestCluster_onCreateFailure has a create fail under each policy.
-func TestCluster_onCreateFailure(t *testing.T) {
+// Test11_5_failedWorkerDoesNotTaint has a create fail under each policy.
+func Test11_5_failedWorkerDoesNotTaint(t *testing.T) {
 	t.Parallel()
 
 	for policy, c := range map[string]struct {
@@ -203,8 +203,8 @@ func TestOTF01_timeLimit(t *testing.T) {
 	})
 }
 
-// TestCluster_somebodyElses refuses a create where Ironic has a cluster of that name.
-func TestCluster_somebodyElses(t *testing.T) {
+// Test11_5_adoptRefused refuses a create where Ironic has a cluster of that name.
+func Test11_5_adoptRefused(t *testing.T) {
 	t.Parallel()
 
 	inLab(t, 6, func(w world) {

@@ -126,8 +126,8 @@ func (w world) machines() []string {
 	return out
 }
 
-// TestCluster_life makes a cluster, grows it, shrinks it, changes its image and ends it.
-func TestCluster_life(t *testing.T) {
+// Test11_7_lifeAndWhatItsPlansKnow makes a cluster, grows it, shrinks it, changes its image and ends it.
+func Test11_7_lifeAndWhatItsPlansKnow(t *testing.T) {
 	t.Parallel()
 
 	inLab(t, 5, func(w world) {

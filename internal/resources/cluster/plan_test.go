@@ -91,8 +91,8 @@ func TestCluster_settingsAskNobody(t *testing.T) {
 	})
 }
 
-// TestCluster_immutable changes what makes this cluster this one.
-func TestCluster_immutable(t *testing.T) {
+// Test11_7_immutable changes what makes this cluster this one.
+func Test11_7_immutable(t *testing.T) {
 	t.Parallel()
 
 	inLab(t, 3, func(w world) {
@@ -123,8 +123,8 @@ func TestCluster_immutable(t *testing.T) {
 	})
 }
 
-// TestCluster_planTellsThePrice holds the warnings and refusals of plans.
-func TestCluster_planTellsThePrice(t *testing.T) {
+// Test11_7_planTellsThePrice holds the warnings and refusals of plans.
+func Test11_7_planTellsThePrice(t *testing.T) {
 	t.Parallel()
 
 	inLab(t, 5, func(w world) {

@@ -121,7 +121,7 @@ func some(rnd *rand.Rand) pool {
 	return p
 }
 
-func TestCompiled_GivesWhatItCounts(t *testing.T) {
+func Test11_1_poolGivesWhatItCounts(t *testing.T) {
 	t.Parallel()
 
 	rnd := rand.New(rand.NewPCG(7, 7))

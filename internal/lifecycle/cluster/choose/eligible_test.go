@@ -121,7 +121,7 @@ func TestRefusal(t *testing.T) {
 		"no domain where one must be":    {in(""), func(r *choose.Request) { r.Domain, r.DomainRequired = "two", true }, `no failure domain, and "two" is required`},
 		"the first reason counts":        {node(func(n *ironic.Node) { n.Maintenance, n.Retired = true, true }), func(r *choose.Request) { r.Min.CPUs = 99 }, "maintenance"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run("11.2 "+name, func(t *testing.T) {
 			t.Parallel()
 
 			s := free("a")

@@ -108,8 +108,8 @@ func BenchmarkAssign(b *testing.B) {
 	}
 }
 
-// TestAssign_aThousandHosts takes the whole of a fleet in which every third host is not to be had.
-func TestAssign_aThousandHosts(t *testing.T) {
+// Test11_2_aThousandHosts takes the whole of a fleet in which every third host is not to be had.
+func Test11_2_aThousandHosts(t *testing.T) {
 	t.Parallel()
 
 	hosts, eligible := fleet(1000), 0

@@ -124,7 +124,7 @@ func TestAssign(t *testing.T) {
 		"no hosts":                            {requests{cp(0)}, nil, nil, "-"},
 		"no machines":                         {nil, []host.Seen{free("a")}, nil, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run("11.2 "+name, func(t *testing.T) {
 			t.Parallel()
 
 			got, refused := choose.Assign(c.reqs, c.hosts, c.taken, nil, now)
@@ -230,9 +230,9 @@ func most(reqs requests, hosts []host.Seen, i int, used map[string]bool) int {
 	return best
 }
 
-// TestAssign_isMaximal compares with all possible assignments of small pools: none is
+// Test11_2_assignIsMaximal compares with all possible assignments of small pools: none is
 // larger, no host is given twice, and all are eligible.
-func TestAssign_isMaximal(t *testing.T) {
+func Test11_2_assignIsMaximal(t *testing.T) {
 	t.Parallel()
 
 	for seed := range uint64(1500) {
@@ -268,8 +268,8 @@ func TestAssign_isMaximal(t *testing.T) {
 	}
 }
 
-// TestAssign_isDeterministic gives the same arguments in other orders of hosts.
-func TestAssign_isDeterministic(t *testing.T) {
+// Test11_2_assignIsDeterministic gives the same arguments in other orders of hosts.
+func Test11_2_assignIsDeterministic(t *testing.T) {
 	t.Parallel()
 
 	for seed := range uint64(200) {

@@ -88,9 +88,9 @@ func written(t *testing.T, v any) []byte {
 	return out
 }
 
-// TestGolden_workedExample renders the worked example: as it is here, and as upstream renders it,
+// Test11_1_workedExample renders the worked example: as it is here, and as upstream renders it,
 // which is the same without what we add on purpose.
-func TestGolden_workedExample(t *testing.T) {
+func Test11_1_workedExample(t *testing.T) {
 	t.Parallel()
 
 	worked := valid(t, string(file(t, "template.json")))

@@ -208,14 +208,14 @@ func TestRenderNetworkData_Refusals(t *testing.T) {
 		data string
 		says []string
 	}{
-		"a parameter that collides":       {`"links": {"bonds": [{"id": "b7", "bond_mode": "broadcast", "parameters": [{"name": "xmit_hash_policy", "value": 1}]}]}`, []string{`id "b7"`, `"xmit_hash_policy"`}},
-		"a bad MAC":                       {ethernet(`"string": "x"`), []string{`host "node-7"`, `id "e7"`, `bad MAC address: "x"`}},
+		"11.1 a parameter that collides":  {`"links": {"bonds": [{"id": "b7", "bond_mode": "broadcast", "parameters": [{"name": "xmit_hash_policy", "value": 1}]}]}`, []string{`id "b7"`, `"xmit_hash_policy"`}},
+		"11.1 a bad MAC":                  {ethernet(`"string": "x"`), []string{`host "node-7"`, `id "e7"`, `bad MAC address: "x"`}},
 		"an annotation that is absent":    {ethernet(`"from_annotation": {"object": "host", "annotation": "nic"}`), []string{`id "e7"`, `no annotation "nic"`}},
 		"an annotation of nobody":         {ethernet(`"from_annotation": {"object": "rack", "annotation": "nic"}`), []string{`"rack"`}},
 		"an annotation that is no MAC":    {ethernet(`"from_annotation": {"object": "host", "annotation": "bad"}`), []string{`annotation "bad"`, `bad MAC address: "nothing"`}},
 		"no source of a MAC":              {ethernet(``), []string{`bad MAC address: ""`}},
 		"an unknown interface":            {ethernet(`"from_host_interface": "ETH0"`), []string{`"ETH0"`, "eth0"}},
-		"an unknown pool":                 {`"networks": {"ipv4": [{"id": "n7", "link": "e", "from_pool": "q"}]}`, []string{`id "n7"`, `pool "q"`}},
+		"11.1 an unknown pool":            {`"networks": {"ipv4": [{"id": "n7", "link": "e", "from_pool": "q"}]}`, []string{`id "n7"`, `pool "q"`}},
 		"a pool of the other family":      {`"networks": {"ipv4": [{"id": "n7", "link": "e", "from_pool": "p6"}]}`, []string{`"p6"`, "2001:db8::7", "ipv4"}},
 		"an annotation's unknown pool":    {`"networks": {"ipv4": [{"id": "n7", "link": "e", "from_pool_annotation": {"object": "host", "annotation": "gone"}}]}`, []string{`pool "p9"`}},
 		"an absent annotation of a pool":  {`"networks": {"ipv4": [{"id": "n7", "link": "e", "from_pool_annotation": {"object": "machine", "annotation": "gone"}}]}`, []string{`no annotation "gone"`}},

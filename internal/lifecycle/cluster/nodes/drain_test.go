@@ -54,7 +54,7 @@ func TestDrain_evictsWhatDoesNotBelongToTheNode(t *testing.T) {
 	})
 }
 
-func TestDrain_honoursDisruptionBudgets(t *testing.T) {
+func Test11_6_drainHonoursDisruptionBudgets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, client := strict(t)
@@ -265,7 +265,7 @@ func TestUncordon_aNodeThatIsGone(t *testing.T) {
 	}
 }
 
-func TestFence(t *testing.T) {
+func Test11_6_fence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, client := strict(t)
@@ -348,7 +348,7 @@ func TestFence_saysWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestFence_beforeTheTaintExisted(t *testing.T) {
+func Test11_6_fenceBeforeTheTaintExisted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, client := strict(t)

@@ -151,7 +151,7 @@ func TestFind(t *testing.T) {
 			want: anonymous(want("edge-w-0", "h0")), nodes: []kube.Node{node("edge-w-0", "metal3://default/h9/edge-w-0")}, node: "edge-w-0",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run("11.6 "+name, func(t *testing.T) {
 			t.Parallel()
 
 			found, err := nodes.NewIndex(c.nodes).Find(c.want, c.existing)
