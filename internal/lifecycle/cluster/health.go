@@ -125,5 +125,5 @@ func (w *worker) permitted(m *member, ill []*member) error {
 		}
 	}
 
-	return w.Wanted.Remediation.MaxUnhealthy.Allowed(m.Pool, m.pool.Replicas, sick)
+	return w.Wanted.Remediation.MaxUnhealthy.Tolerates(m.Pool, m.pool.Replicas, sick)
 }

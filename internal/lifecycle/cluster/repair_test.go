@@ -13,7 +13,6 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 )
 
 // TestRepair_whatMayBeTouched: machines that are ill are healed by the cluster's apply, where so few
@@ -56,7 +55,7 @@ func TestRepair_whatMayBeTouched(t *testing.T) {
 				time.Sleep(6 * time.Minute)
 
 				want := watched(c.masters)
-				want.Remediation.MaxUnhealthy, _ = nodes.ParseLimit(c.limit)
+				want.Remediation.MaxUnhealthy, _ = cluster.ParseShare(c.limit)
 
 				res := w.verb(want).Update(w.t.Context(), w.record)
 				if res.Err != nil || c.says != "" && !warned(res, c.says) {

@@ -11,7 +11,6 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/datatemplate"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
 )
@@ -195,26 +194,6 @@ type Rollout struct {
 	Pause          time.Duration
 }
 
-// Share is a number, or a percentage of a pool's replicas.
-type Share struct {
-	Number  int
-	Percent bool
-}
-
-// Of is the share of n; up rounds up, else down.
-func (s Share) Of(n int, up bool) int {
-	const whole = 100
-
-	switch {
-	case !s.Percent:
-		return s.Number
-	case up:
-		return (s.Number*n + whole - 1) / whole
-	default:
-		return s.Number * n / whole
-	}
-}
-
 // Override is what one machine has of its own. Where it is, and its addresses, are looked at when it is
 // made: one that runs keeps what it has.
 type Override struct {
@@ -240,7 +219,7 @@ type Remediation struct {
 	StartupTimeout   time.Duration
 	RetryLimit       int
 	Timeout          time.Duration
-	MaxUnhealthy     nodes.Limit
+	MaxUnhealthy     Share
 	Strategy         string // "reboot", "rebuild", "replace"
 	OnFailure        string // "replace", "fail", "none"
 	Fence            string // "auto", "never"

@@ -17,7 +17,6 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/kube/kubetest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/onironic"
 )
@@ -88,7 +87,7 @@ func watched(masters int) cluster.Wanted {
 	w := crew(masters)
 	w.Wait.Level = cluster.LevelRegistered
 	w.Remediation = cluster.Remediation{
-		Enabled: true, UnhealthyTimeout: 5 * time.Minute, Strategy: cluster.RemedyReboot, OnFailure: cluster.AfterFail, MaxUnhealthy: nodes.Unlimited,
+		Enabled: true, UnhealthyTimeout: 5 * time.Minute, Strategy: cluster.RemedyReboot, OnFailure: cluster.AfterFail, MaxUnhealthy: cluster.Share{Number: 100, Percent: true},
 	}
 
 	return w

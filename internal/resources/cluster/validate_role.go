@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/datatemplate"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
@@ -193,12 +194,12 @@ func (m model) validateRollout(ctx context.Context, r role, diags *diag.Diagnost
 		return
 	}
 
-	n, percent, err := parseAmount(rollout.MaxSurge.ValueString())
+	surge, err := cluster.ParseShare(rollout.MaxSurge.ValueString())
 	if err != nil || !r.isControl {
 		return
 	}
 
-	if percent || n > 1 {
+	if surge.Percent || surge.Number > 1 {
 		diags.AddAttributeError(r.at.AtName("rollout").AtName("max_surge"), "Control plane of "+m.inLabel()+" is rolled out one by one", "max_surge is 0 or 1 there.")
 	}
 }

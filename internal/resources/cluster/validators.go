@@ -11,13 +11,13 @@ import (
 	"net/netip"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	frameworkpath "github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/bootstrap"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/datatemplate"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
@@ -36,7 +36,6 @@ var (
 	subdomainForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	hostForm      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 	nameForm      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
-	amountForm    = regexp.MustCompile(`^[0-9]{1,4}%?$`)
 	ipPoolForm    = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9_])?$`)
 )
 
@@ -138,30 +137,10 @@ func nameFormat() validator.String {
 // amount is a number or a percentage.
 func amount() validator.String {
 	return value.Check("Invalid amount", "a number or a percentage", func(s string) error {
-		_, _, err := parseAmount(s)
+		_, err := cluster.ParseShare(s)
 
-		return err
+		return err //nolint:wrapcheck // for the user, as it is
 	})
-}
-
-// parseAmount reads 3 or 25%.
-func parseAmount(s string) (n int, percent bool, err error) {
-	if !amountForm.MatchString(s) {
-		return 0, false, fmt.Errorf("%q is neither a number nor a percentage; write 1 or 25%%", s)
-	}
-
-	digits, percent := strings.CutSuffix(s, "%")
-
-	n, err = strconv.Atoi(digits)
-	if err != nil {
-		return 0, false, fmt.Errorf("%q: %w", s, err)
-	}
-
-	if percent && n > 100 {
-		return 0, false, fmt.Errorf("%q is more than everything", s)
-	}
-
-	return n, percent, nil
 }
 
 // labelPrefix takes domains whose labels nodes may get. Empty entries are passed over.

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
@@ -104,7 +103,7 @@ func (m model) policies(ctx context.Context, w *cluster.Wanted, diags *diag.Diag
 	}
 
 	if value.Known(s.MaxUnhealthy) {
-		limit, err := nodes.ParseLimit(s.MaxUnhealthy.ValueString())
+		limit, err := cluster.ParseShare(s.MaxUnhealthy.ValueString())
 		if err != nil {
 			diags.AddError("Invalid max_unhealthy of "+m.inLabel(), value.Sentence(err)) // refused at plan where it was known then
 		}

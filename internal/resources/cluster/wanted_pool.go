@@ -85,12 +85,9 @@ func (s rolloutModel) rollout() cluster.Rollout {
 
 // share reads a number or a percentage that has passed validation.
 func share(s types.String) cluster.Share {
-	n, percent, err := parseAmount(s.ValueString())
-	if err != nil {
-		return cluster.Share{}
-	}
+	out, _ := cluster.ParseShare(s.ValueString())
 
-	return cluster.Share{Number: n, Percent: percent}
+	return out
 }
 
 // templates reads what goes on the config drive beside user data.
