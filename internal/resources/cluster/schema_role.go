@@ -96,7 +96,7 @@ func deployAttributes() map[string]schema.Attribute {
 		"root_device_hints":       hintsvalue.Attribute("Which disk the image goes to; all hints must match. A change rolls the pool out."),
 		"boot_mode":               at.ChoiceOrNone("`UEFI`, `UEFISecureBoot` or `legacy`. Default: as the host is. A change rolls the pool out.", "UEFI", "UEFISecureBoot", "legacy"),
 		"automated_cleaning_mode": at.ChoiceOrNone("`metadata` or `disabled`: set on all hosts of the pool, in place. Default: as the host is.", "metadata", "disabled"),
-		"keep_power":              at.Flag(false, "Leave a host on after its release. Default `false`."),
+		"keep_power":              at.Flag(false, "Leave a host on after its release. Default `false`: as it was before its machine came."),
 	}
 }
 
