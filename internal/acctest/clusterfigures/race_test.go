@@ -1,0 +1,8 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build race
+
+package clusterfigures_test
+
+func init() { slack = 5 }
