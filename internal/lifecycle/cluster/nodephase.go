@@ -22,7 +22,7 @@ func (w *worker) want(m *member) nodes.Want {
 		Machine: m.Name, Host: choose.Name(m.seen), HostID: m.seen.Node.UUID, ProviderID: w.providerID(m), ClaimID: m.ClaimID,
 		Labels: maps.Clone(m.pool.NodeLabels), Annotations: m.pool.NodeAnnotations, Taints: m.pool.NodeTaints,
 		SyncPrefixes: w.Wanted.LabelPrefixes, HostLabels: choose.Labels(m.seen),
-		CloudProvider: w.Wanted.CloudProvider, Ready: w.Wanted.Wait.Level.reaches(LevelNodes),
+		CloudProvider: w.Wanted.CloudProvider, InService: !m.unwanted && !m.outdated(), Ready: w.Wanted.Wait.Level.reaches(LevelNodes),
 		Settle: w.Wanted.Wait.Settle,
 	}
 
@@ -79,12 +79,6 @@ func (p *pilot) joinNode(ctx context.Context) error {
 
 	if err != nil {
 		return err
-	}
-
-	if p.drained { // for its new template: now it takes pods again
-		if err := nodes.Uncordon(ctx, api, j.Node); err != nil {
-			return err
-		}
 	}
 
 	p.retract(ctx, p.m)

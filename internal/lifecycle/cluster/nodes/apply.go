@@ -40,6 +40,12 @@ func apply(ctx context.Context, api Workload, w Want, n kube.Node) error {
 		return fmt.Errorf("machine %s: %w", w.Machine, err)
 	}
 
+	if c.uncordon {
+		if err := Uncordon(ctx, api, n.Name); err != nil {
+			return fmt.Errorf("machine %s: %w", w.Machine, err)
+		}
+	}
+
 	if textOf(c.after) == noted {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 // change is what is to be done to a Node so that it is as its machine wants it.
 type change struct {
 	providerID  string            // to be set; empty where it is
+	uncordon    bool              // a drain of ours has taken it out of use
 	labels      map[string]string // all of ours, where one of them differs; else nil
 	drop        []string          // labels of others below a managed prefix
 	annotations map[string]*string
@@ -38,6 +39,12 @@ func changeFor(w Want, n kube.Node) change {
 		c.providerID = w.ProviderID
 
 		tells("provider ID: none instead of %q", w.ProviderID)
+	}
+
+	if w.InService && drained(n) {
+		c.uncordon = true
+
+		tells("it takes no Pods since a drain, and its machine stays")
 	}
 
 	labels := c.compareLabels(w, n, was, tells)

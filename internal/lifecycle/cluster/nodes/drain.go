@@ -64,13 +64,32 @@ func Drain(ctx context.Context, api Workload, node string, o Options) error {
 	}
 }
 
-// Uncordon lets new Pods on a Node again. A Node that is not there is done.
+// cordonKey is the annotation of a Node that a drain has taken out of use: its cordon is ours to end,
+// which one that a person made is not.
+const cordonKey = "metal3.io/terraform-drained"
+
+// Uncordon lets new Pods on a Node again that a drain has taken out of use, and forgets that only then.
+// A Node that somebody else has cordoned stays as it is, and one that is not there is done.
 func Uncordon(ctx context.Context, api Workload, node string) error {
-	if err := api.Cordon(ctx, node, false); err != nil && !errors.Is(err, kube.ErrNotFound) {
+	n, err := api.Node(ctx, node)
+	if err == nil && drained(n) {
+		if err = api.Cordon(ctx, node, false); err == nil {
+			err = api.MergeMeta(ctx, node, nil, map[string]*string{cordonKey: nil})
+		}
+	}
+
+	if err != nil && !errors.Is(err, kube.ErrNotFound) {
 		return fmt.Errorf("uncordon Node %s: %w", node, err)
 	}
 
 	return nil
+}
+
+// drained reports whether a drain has taken a Node out of use.
+func drained(n kube.Node) bool {
+	_, ours := n.Annotations[cordonKey]
+
+	return ours
 }
 
 // drain is a drain under way.
@@ -94,7 +113,7 @@ func (d *drain) look(ctx context.Context) (wait.Verdict, string, error) {
 	case err != nil:
 		return wait.Again, "", err
 	case !n.Unschedulable:
-		if err := d.api.Cordon(ctx, d.node, true); err != nil {
+		if err := d.cordon(ctx); err != nil {
 			return wait.Again, "", err
 		}
 	}
@@ -114,6 +133,17 @@ func (d *drain) look(ctx context.Context) (wait.Verdict, string, error) {
 	}
 
 	return wait.Done, "", nil
+}
+
+// cordon takes the Node out of use, and notes before that it is our doing.
+func (d *drain) cordon(ctx context.Context) error {
+	mark := "true"
+
+	if err := d.api.MergeMeta(ctx, d.node, nil, map[string]*string{cordonKey: &mark}); err != nil {
+		return err
+	}
+
+	return d.api.Cordon(ctx, d.node, true)
 }
 
 // evict asks all Pods to go that have not been asked yet, and says which are still there.

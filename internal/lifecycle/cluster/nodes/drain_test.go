@@ -259,10 +259,59 @@ func TestUncordon_aNodeThatIsGone(t *testing.T) {
 		t.Error(err)
 	}
 
+	f = newFake(node("edge-w-0", mine))
+	if err := nodes.Drain(t.Context(), f, "edge-w-0", nodes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+
 	f.fails["cordon edge-w-0"] = []error{errBroken}
 	if err := nodes.Uncordon(t.Context(), f, "edge-w-0"); !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestJoin_endsACordonOfADrain that was cut short before its end, once its machine is to take Pods; never
+// one that a person made.
+func TestJoin_endsACordonOfADrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			person, inService, stays bool
+		}{"in service": {false, true, false}, "to be made anew": {false, false, true}, "a person's": {true, true, true}} {
+			server, client := strict(t)
+			server.AddNode(kubetest.Node{Name: "edge-w-0", ProviderID: mine, Ready: "True"})
+
+			if c.person {
+				if err := client.Cordon(t.Context(), "edge-w-0", true); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			if err := nodes.Drain(t.Context(), client, "edge-w-0", nodes.Options{}); err != nil {
+				t.Fatal(err)
+			}
+
+			w := nodes.Want{Machine: "edge-w-0", ProviderID: mine, InService: c.inService}
+
+			states, err := nodes.Status(t.Context(), client, []nodes.Want{w})
+			if told := len(states["edge-w-0"].Differs) > 0; err != nil || told == c.stays {
+				t.Errorf("%s: %v, %v", name, err, states)
+			}
+
+			if _, err := nodes.Join(t.Context(), client, w, nil, time.Minute); err != nil || server.Cordoned("edge-w-0") != c.stays {
+				t.Errorf("%s: cordoned %t, %v", name, server.Cordoned("edge-w-0"), err)
+			}
+
+			// Whoever cordons it next is not us.
+			if err := client.Cordon(t.Context(), "edge-w-0", true); err != nil {
+				t.Fatal(err)
+			}
+
+			if _, err := nodes.Join(t.Context(), client, w, nil, time.Minute); err != nil || !server.Cordoned("edge-w-0") {
+				t.Errorf("%s: it took a person's cordon away: %v", name, err)
+			}
+		}
+	})
 }
 
 func Test11_6_fence(t *testing.T) {

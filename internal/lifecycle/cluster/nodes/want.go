@@ -30,6 +30,7 @@ type Want struct {
 	HostLabels          map[string]string // all labels of the host
 
 	CloudProvider bool          // somebody else sets providerIDs
+	InService     bool          // what a drain has taken out of use takes Pods again
 	Ready         bool          // wait until the Node is Ready, else until it is registered
 	Settle        time.Duration // how long it must have been Ready without a break
 }
@@ -50,7 +51,7 @@ func (w Want) Check() error {
 			bad = append(bad, fmt.Errorf("annotation %s: %s", key, strings.Join(problems, "; ")))
 		}
 
-		if key == noteKey {
+		if key == noteKey || key == cordonKey {
 			bad = append(bad, fmt.Errorf("annotation %s is where this provider notes what it has set", key))
 		}
 	}
