@@ -69,7 +69,7 @@ func TestHooks_beforeAMachineLeaves(t *testing.T) {
 
 				want.Pools[1].Replicas = 1
 				run := r.run(want)
-				run.Hook = func(ctx context.Context, m cluster.Machine, h cluster.Hook) error {
+				run.Hook = func(ctx context.Context, _ cluster.Machine, h cluster.Hook) error {
 					if runs = append(runs, h.Command); c.err != nil {
 						return c.err
 					}
