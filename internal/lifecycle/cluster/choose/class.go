@@ -75,30 +75,49 @@ func keyOf(v any) string {
 func (s *solver) newClass(r Request) *class {
 	c := &class{wish: newWish(r), balanced: (r.ControlPlane || r.Spread) && r.Domain == "", team: teamOf(r.ControlPlane, r.Pool)}
 
-	all := make([]int, 0, len(s.ready))
-
-	selections := make([][]bool, 0, len(r.Selectors))
+	selections := append(make([][]bool, 0, 1+len(r.Selectors)), s.suitable(&c.wish))
 	for _, one := range r.Selectors {
 		selections = append(selections, s.selection(one))
 	}
 
-	for i, h := range s.ready {
-		v := &s.views[h]
+	s.scratch = s.scratch[:0]
 
+	for i, h := range s.ready {
 		switch {
 		case slices.ContainsFunc(selections, func(chosen []bool) bool { return !chosen[i] }):
-		case c.wish.named(v) != fits || c.wish.suits(v) != fits:
-		case v.Node.InstanceUUID != "" || (v.held && !v.hold.Expired(s.now)):
+		case s.fixed(h):
 			c.theirs = append(c.theirs, h)
 		default:
-			all = append(all, h)
+			s.scratch = append(s.scratch, h)
 		}
 	}
 
-	c.wish.arrange(s.views, all, s.rnd)
-	s.fill(c, all)
+	c.wish.arrange(s.views, s.scratch, s.rnd)
+	s.fill(c, s.scratch)
 
 	return c
+}
+
+// suitable finds the ready hosts that are what a request asks for, whatever their labels; classes that
+// differ in their selectors alone share it.
+func (s *solver) suitable(w *wish) []bool {
+	r := w.Request
+	r.Selectors = nil
+
+	key := classKey(r)
+	if known, ok := s.suited[key]; ok {
+		return known
+	}
+
+	out := make([]bool, len(s.ready))
+	for i, h := range s.ready {
+		v := &s.views[h]
+		out[i] = w.named(v) == fits && w.suits(v) == fits
+	}
+
+	s.suited[key] = out
+
+	return out
 }
 
 // selection finds the ready hosts that a selector matches; many classes share a selector.
@@ -108,9 +127,12 @@ func (s *solver) selection(one Selector) []bool {
 		return known
 	}
 
-	terms, out := one.terms(), make([]bool, len(s.ready))
-	for i, h := range s.ready {
-		out[i] = all(terms, s.views[h].labels)
+	out := slices.Repeat([]bool{true}, len(s.ready))
+
+	for _, t := range one.terms() {
+		for i, l := range s.column(t.key) {
+			out[i] = out[i] && t.holds(l.value, l.there)
+		}
 	}
 
 	s.chosen[key] = out
@@ -118,29 +140,71 @@ func (s *solver) selection(one Selector) []bool {
 	return out
 }
 
+// label is what a host has under one key.
+type label struct {
+	value string
+	there bool
+}
+
+// column is what the ready hosts have under one key; many selectors ask for the same ones.
+func (s *solver) column(key string) []label {
+	if known, ok := s.columns[key]; ok {
+		return known
+	}
+
+	out := make([]label, len(s.ready))
+	for i, h := range s.ready {
+		out[i].value, out[i].there = s.views[h].labels[key]
+	}
+
+	s.columns[key] = out
+
+	return out
+}
+
 // fill puts hosts, which come in their order of choice, into buckets.
 func (s *solver) fill(c *class, hosts []int) {
-	at := make([]int, 2*len(s.domains)) // by rank and domain; 0: there is no such bucket yet
+	var size []int
+
+	at := make([]int, len(s.domains)) // the bucket by domain, from 1; 0: not known yet
 
 	for _, h := range hosts {
-		v := &s.views[h]
-		b := c.bucketOf(v)
+		d := s.domainOf[h]
 
-		slot := b.rank * len(s.domains)
-		if c.balanced {
-			slot += v.domain
+		if at[d] == 0 {
+			at[d] = 1 + c.bucket(&s.views[h])
+			size = append(size, make([]int, len(c.buckets)-len(size))...)
 		}
 
-		if at[slot] == 0 {
-			c.buckets = append(c.buckets, b)
-			at[slot] = len(c.buckets)
-		}
+		size[at[d]-1]++
+	}
 
-		own := &c.buckets[at[slot]-1].hosts
+	room := make([]int, 0, len(hosts))
+
+	for i, n := range size {
+		c.buckets[i].hosts = room[len(room) : len(room) : len(room)+n]
+		room = room[:len(room)+n]
+	}
+
+	for _, h := range hosts {
+		own := &c.buckets[at[s.domainOf[h]]-1].hosts
 		*own = append(*own, h)
 	}
 
 	slices.SortFunc(c.buckets, func(a, b bucket) int { return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.domain, b.domain)) })
+}
+
+// bucket is the place of the bucket that a host belongs to.
+func (c *class) bucket(v *view) int {
+	b := c.bucketOf(v)
+
+	at := slices.IndexFunc(c.buckets, func(o bucket) bool { return o.rank == b.rank && o.domain == b.domain })
+	if at < 0 {
+		at = len(c.buckets)
+		c.buckets = append(c.buckets, b)
+	}
+
+	return at
 }
 
 func (c *class) bucketOf(v *view) bucket {

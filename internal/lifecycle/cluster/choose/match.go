@@ -81,13 +81,17 @@ type solver struct {
 	now   time.Time
 	rnd   func(int) int
 
-	ready   []int              // hosts that are usable at all
-	chosen  map[string][]bool  // by selector: which of the ready ones it matches
-	domains map[string]int     // failure domains, numbered
-	claims  map[string]int     // by instance_uuid
-	holds   map[[2]string]bool // by cluster and machine
-	classes []*class
-	classOf []*class
+	ready    []int              // hosts that are usable at all
+	chosen   map[string][]bool  // by selector: which of the ready ones it matches
+	suited   map[string][]bool  // by request without selectors: which of them are what it asks for
+	columns  map[string][]label // by key
+	scratch  []int
+	domains  map[string]int     // failure domains, numbered
+	claims   map[string]int     // by instance_uuid
+	holds    map[[2]string]bool // by cluster and machine
+	domainOf []int              // by host
+	classes  []*class
+	classOf  []*class
 
 	hostOf    []int
 	machineOf []int
@@ -104,7 +108,7 @@ const dead = -1
 
 func newSolver(reqs []Request, hosts []host.Seen, taken map[string]Placed, rnd func(int) int, now time.Time) *solver {
 	s := &solver{
-		reqs: reqs, now: now, rnd: rnd, claims: map[string]int{}, holds: map[[2]string]bool{}, chosen: map[string][]bool{}, domains: map[string]int{}, tallies: map[place]tally{},
+		reqs: reqs, now: now, rnd: rnd, claims: map[string]int{}, holds: map[[2]string]bool{}, chosen: map[string][]bool{}, suited: map[string][]bool{}, columns: map[string][]label{}, domains: map[string]int{}, tallies: map[place]tally{},
 		hostOf: slices.Repeat([]int{nobody}, len(reqs)), machineOf: slices.Repeat([]int{nobody}, len(hosts)), visited: make([]int, len(hosts)),
 	}
 
@@ -125,6 +129,7 @@ func newSolver(reqs []Request, hosts []host.Seen, taken map[string]Placed, rnd f
 		}
 
 		v.domain = s.domains[v.Journal.FailureDomain]
+		s.domainOf = append(s.domainOf, v.domain)
 
 		if v.Node.InstanceUUID != "" {
 			s.claims[v.Node.InstanceUUID] = h

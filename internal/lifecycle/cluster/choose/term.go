@@ -64,6 +64,11 @@ func all(terms []term, labels map[string]string) bool {
 func (t *term) matches(labels map[string]string) bool {
 	got, there := labels[t.key]
 
+	return t.holds(got, there)
+}
+
+// holds is the same for the one label that the term is about.
+func (t *term) holds(got string, there bool) bool {
 	switch t.op {
 	case opIn:
 		return there && slices.Contains(t.values, got)
