@@ -6,6 +6,9 @@ package cluster_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/provider/providertest"
 )
 
 // TestCluster_overridesThatWait: a plan tells which overrides of machines that are there have no effect
@@ -69,6 +72,35 @@ func TestCluster_overridesThatWait(t *testing.T) {
 
 		if w.Get("machines.edge-w-0.host_id") != free || w.Get("machines.edge-w-0.addresses.prov.address") != "192.0.2.130" {
 			t.Errorf("edge-w-0 was made again: %v", w.Get("machines.edge-w-0"))
+		}
+	})
+}
+
+// TestCluster_overridesThatMayWait: whether a machine is made again, and gets the address that was chosen
+// for it, may show at apply alone.
+func TestCluster_overridesThatMayWait(t *testing.T) {
+	t.Parallel()
+
+	inLab(t, 3, func(w world) {
+		config := func(template any, overrides Map) Map {
+			return workersOf(Map{"user_data_template": template, "machine_overrides": overrides})
+		}
+		chosen := Map{"edge-w-0": Map{"addresses": Map{"prov": "192.0.2.130"}}}
+
+		w.apply(config("a", Map{}))
+
+		o := w.Plan(w.ctx, config(providertest.Unknown{}, chosen))
+		if _, open := acctest.Get(o.Planned, "machines.edge-w-0.addresses").(providertest.Unknown); !open || acctest.Get(o.Planned, "machines.edge-w-1.addresses.prov.address") != "192.0.2.111" {
+			t.Errorf("planned: %v", acctest.Get(o.Planned, "machines"))
+		}
+
+		for _, each := range [][2]string{{"a", "192.0.2.110"}, {"b", "192.0.2.130"}} {
+			template, want := each[0], each[1]
+
+			o := w.ApplyUnknown(w.ctx, config(providertest.Unknown{}, chosen), config(template, chosen))
+			if o.Errors != "" || w.Get("machines.edge-w-0.addresses.prov.address") != want {
+				t.Errorf("%s: %s%v", template, o.Errors, w.Get("machines.edge-w-0"))
+			}
 		}
 	})
 }

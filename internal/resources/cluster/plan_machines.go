@@ -197,6 +197,13 @@ func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map,
 		}
 	}
 
+	same := func(a, b addresses.Address) bool { return a.Address == b.Address }
+
+	// Whether a machine that runs is made again may show at apply alone.
+	if p.have[s.Name].HostID != "" && !p.remade[s.Name] && (len(unknown) > 0 || !maps.EqualFunc(known, p.kept(s), same)) {
+		return types.MapUnknown(addressType), known
+	}
+
 	return clustervalue.AddressesOf(known, unknown), known
 }
 
