@@ -164,6 +164,17 @@ func TestCluster_tooFewHosts(t *testing.T) {
 		if again := w.Plan(w.ctx, lived(2, Map{"on_insufficient_hosts": "partial"})); again.Action != "update" {
 			t.Errorf("the plan after it is %q", again.Action)
 		}
+
+		// Who never had a host and is not wanted any more needs none.
+		w.Refresh(w.ctx)
+
+		if o := w.Plan(w.ctx, lived(2)); !strings.Contains(o.Warnings, "edge-w-1 has no host") {
+			t.Errorf("warnings: %s", o.Warnings)
+		}
+
+		if o := w.Plan(w.ctx, lived(1)); strings.Contains(o.Warnings, "edge-w-1") {
+			t.Errorf("warnings: %s", o.Warnings)
+		}
 	})
 }
 

@@ -78,7 +78,13 @@ func (p *planner) price(ctx context.Context, diags *diag.Diagnostics) {
 
 // repairs tells what is not as configured and the apply sees to, and which machines it mends how.
 func (p *planner) repairs(diags *diag.Diagnostics) {
-	if drift := value.GoStrings(p.state.Drift); len(drift) > 0 {
+	// what leaves needs nothing any more
+	drift := slices.DeleteFunc(value.GoStrings(p.state.Drift), func(text string) bool {
+		words := strings.Fields(strings.ReplaceAll(text, ":", ""))
+
+		return slices.ContainsFunc(p.lineup.Leave, func(m cluster.Machine) bool { return slices.Contains(words, m.Name) })
+	})
+	if len(drift) > 0 {
 		diags.AddWarning(p.plan.label()+" is not as configured", "The apply sees to this: "+strings.Join(drift, "; ")+".")
 	}
 
@@ -256,7 +262,7 @@ func (p *planner) capacity(ctx context.Context, diags *diag.Diagnostics) {
 	}
 
 	diags.AddWarning(fmt.Sprintf("%s needs %s, and has hosts for %d of them", p.plan.label(), count(len(missing), "more machine"), len(missing)-len(refused)),
-		choose.Explain(refused)+" Hosts that this apply makes are not counted.")
+		choose.Explain(refused)+"\n\nHosts that this apply makes are not counted.")
 }
 
 // onHosts says which machine is on which host.
