@@ -5,10 +5,13 @@ package cluster
 
 import (
 	"context"
+	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
@@ -71,17 +74,22 @@ func (r *clusterResource) Update(ctx context.Context, req resource.UpdateRequest
 		return
 	}
 
+	plan.unfinishedUpdate(ctx, state, res, stopped, expired, &resp.Diagnostics)
+	record(ctx, plan, &resp.State, resp.Identity, &resp.Diagnostics)
+}
+
+// unfinishedUpdate says what an update did not reach, and takes over what it did.
+func (m *model) unfinishedUpdate(ctx context.Context, state model, res cluster.Result, stopped bool, expired time.Duration, diags *diag.Diagnostics) {
 	res.Record.Ready = false
-	plan.fill(ctx, res.Record, &resp.Diagnostics)
-	plan.remember(ctx, state, res.Record)
+	m.fill(ctx, res.Record, diags)
+	m.remember(ctx, state, res.Record)
 
 	how := "The state says what was reached; the next apply goes on in place"
 	if stopped {
 		how = "The run was interrupted. " + how
 	}
 
-	failure{plan.label(), "update", res.Err, res.Stands, how, expired}.error(&resp.Diagnostics)
-	record(ctx, plan, &resp.State, resp.Identity, &resp.Diagnostics)
+	failure{m.label(), "update", res.Err, res.Stands, how, expired}.error(diags)
 }
 
 // keepKnown is a value that a plan has promised, or the one of now.
