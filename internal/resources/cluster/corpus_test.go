@@ -20,7 +20,7 @@ func TestOCL01_twoClustersOfOnePool(t *testing.T) {
 	t.Parallel()
 
 	inLab(t, 3, func(w world) {
-		w.Lab.Ironic.Inject(ironic.Trouble{Match: "GET /v1/nodes", Times: -1, Delay: 700 * time.Millisecond})
+		w.Ironic.Inject(ironic.Trouble{Match: "GET /v1/nodes", Times: -1, Delay: 700 * time.Millisecond})
 
 		for round := range 2 {
 			w.bothAtOnce(round)
@@ -168,7 +168,7 @@ func TestOTF02_farSideRewritesWhatItWasSent(t *testing.T) {
 			t.Parallel()
 
 			inLab(t, 4, func(w world) {
-				w.Lab.Ironic.Rewrite(rewrite)
+				w.Ironic.Rewrite(rewrite)
 
 				config := lived(2, Map{"control_plane_endpoint": Map{"host": "API.example.com"}})
 				config["workers"].(Map)["w"].(Map)["image"] = image(Map{"url": "http://images.lab/debian-12.qcow2?Of=Mine"})
