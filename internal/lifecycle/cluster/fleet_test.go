@@ -30,7 +30,7 @@ func TestCreate_findsHostsOnTheLastPage(t *testing.T) {
 			s.KeepRequests()
 
 			for i := range 997 {
-				q := httptest.NewRequest(http.MethodPost, "/v1/nodes", strings.NewReader(fmt.Sprintf(`{"driver": "fake-hardware", "name": "metal3~other-%d"}`, i)))
+				q := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/nodes", strings.NewReader(fmt.Sprintf(`{"driver": "fake-hardware", "name": "metal3~other-%d"}`, i)))
 				q.Header.Set("X-OpenStack-Ironic-API-Version", "1.82")
 
 				w := httptest.NewRecorder()
