@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/provider"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/provider/providertest"
@@ -171,11 +173,12 @@ func TestHosts_refusals(t *testing.T) {
 		"a selector of nothing": {block{"host_selector": block{"match_expressions": []any{block{"key": "", "operator": "In"}}}}, nil, []string{
 			`AttributeName("host_selector")`, "key is empty", "at least one value",
 		}},
-		"a label without a value": {block{"host_selector": block{"match_labels": block{"rack": nil}}}, nil, []string{`AttributeName("host_selector")`, "is null"}},
-		"an empty namespace":      {block{"namespace": ""}, nil, []string{`AttributeName("namespace")`}},
-		"Ironic down":             {nil, map[string]error{"All": errors.New("connection refused")}, []string{"Hosts could not be listed", "refused"}},
-		"no inventory service":    {block{"hardware": block{}}, map[string]error{"Inventory": errors.New("503")}, []string{"inventory of host", "503"}},
-		"no ports":                {nil, map[string]error{"Refresh": errors.New("500")}, []string{"ports of host", "500"}},
+		"an expression without a key": {block{"host_selector": block{"match_expressions": []any{block{"operator": "!"}}}}, nil, []string{`AttributeName("host_selector")`, "xpressions[0].key is null"}},
+		"a label without a value":     {block{"host_selector": block{"match_labels": block{"rack": nil}}}, nil, []string{`AttributeName("host_selector")`, "is null"}},
+		"an empty namespace":          {block{"namespace": ""}, nil, []string{`AttributeName("namespace")`}},
+		"Ironic down":                 {nil, map[string]error{"All": errors.New("connection refused")}, []string{"Hosts could not be listed", "refused"}},
+		"no inventory service":        {block{"hardware": block{}}, map[string]error{"Inventory": errors.New("503")}, []string{"inventory of host", "503"}},
+		"no ports":                    {nil, map[string]error{"Refresh": errors.New("500")}, []string{"ports of host", "500"}},
 	} {
 		t.Run(name+" is an error in words", func(t *testing.T) {
 			t.Parallel()
@@ -260,6 +263,44 @@ func TestHosts_eligibility(t *testing.T) {
 
 			if b.Calls("All") != 1 || b.Calls("Look") != 0 || b.Calls("Inventory") != 0 {
 				t.Errorf("%d lists, %d looks, %d inventories", b.Calls("All"), b.Calls("Look"), b.Calls("Inventory"))
+			}
+		})
+	}
+}
+
+// TestOTF05_selectorUnknownAtPlan has parts of a selector come from something that is made in the same
+// apply: nothing is missed in them.
+func TestOTF05_selectorUnknownAtPlan(t *testing.T) {
+	t.Parallel()
+
+	const typeName = "metal3_baremetal_hosts"
+
+	s := providertest.NewServer(t)
+	valueType := s.Schema().DataSourceSchemas[typeName].ValueType()
+	unknown := providertest.Unknown{}
+
+	for name, selector := range map[string]any{
+		"all of it":       unknown,
+		"the labels":      block{"match_labels": unknown},
+		"a label":         block{"match_labels": block{"rack": unknown}},
+		"the expressions": block{"match_expressions": unknown},
+		"an expression":   block{"match_expressions": []any{unknown, block{"key": "a", "operator": "!"}}},
+		"a key":           block{"match_expressions": []any{block{"key": unknown, "operator": "!"}}},
+		"the operator":    block{"match_expressions": []any{block{"key": "a", "operator": unknown}}},
+		"the values":      block{"match_expressions": []any{block{"key": "a", "operator": "In", "values": unknown}}},
+		"a value":         block{"match_expressions": []any{block{"key": "a", "operator": "In", "values": []any{unknown}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			value, err := tfprotov6.NewDynamicValue(valueType, providertest.Value(valueType, block{"host_selector": selector}))
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			resp, err := s.ValidateDataResourceConfig(t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: &value})
+			if err != nil || len(resp.Diagnostics) > 0 {
+				t.Errorf("%v: %s", err, providertest.Errors(resp.Diagnostics))
 			}
 		})
 	}

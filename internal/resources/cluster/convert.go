@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/image"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hintsvalue"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/selectorvalue"
 )
 
 // This file makes parts of the model what the packages of the life cycle take.
@@ -61,21 +62,19 @@ func (m model) ipPools(ctx context.Context, diags *diag.Diagnostics) (out map[st
 	return out, all
 }
 
-// selector reads a selector; one that is left out has no terms.
-func selector(ctx context.Context, o types.Object, diags *diag.Diagnostics) choose.Selector {
-	s, ok := value.Object[selectorModel](ctx, o, diags)
-	if !ok {
+// selector reads a selector; one that is left out, or not known in full yet, has no terms: plans make
+// nothing of it then.
+func selector(o types.Object, diags *diag.Diagnostics) choose.Selector {
+	if value.HasUnknown(o) {
 		return choose.Selector{}
 	}
 
-	out := choose.Selector{MatchLabels: value.GoMap(s.MatchLabels)}
-	for _, e := range objects[expressionModel](ctx, s.Expressions, diags) {
-		out.MatchExpressions = append(out.MatchExpressions, choose.Expression{
-			Key: e.Key.ValueString(), Operator: e.Operator.ValueString(), Values: value.GoStrings(e.Values),
-		})
+	s, err := selectorvalue.Read(o)
+	if err != nil {
+		diags.AddError("Invalid selector", value.Sentence(err)) // refused at plan where it was known then
 	}
 
-	return out
+	return s
 }
 
 // image reads the image of a role; nil where it has none.

@@ -22,17 +22,6 @@ type hostPoolModel struct {
 	Selector  types.Object `tfsdk:"selector"`
 }
 
-type selectorModel struct {
-	MatchLabels types.Map  `tfsdk:"match_labels"`
-	Expressions types.List `tfsdk:"match_expressions"`
-}
-
-type expressionModel struct {
-	Key      types.String `tfsdk:"key"`
-	Operator types.String `tfsdk:"operator"`
-	Values   types.Set    `tfsdk:"values"`
-}
-
 type domainModel struct {
 	ControlPlane types.Bool `tfsdk:"control_plane"`
 	Attributes   types.Map  `tfsdk:"attributes"`

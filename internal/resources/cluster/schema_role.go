@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/connectionvalue"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/hintsvalue"
 	at "github.com/terraform-metal3/terraform-provider-metal3/internal/value/schemavalue"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/selectorvalue"
 )
 
 // The words of a role's attributes.
@@ -212,17 +213,16 @@ func changeAttributes() map[string]schema.Attribute {
 
 func selectorAttribute(description string) schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
-		Optional: true, MarkdownDescription: description + " All parts must match. Besides `labels` of the host there are `metal3.io/name`, `metal3.io/uuid`, `metal3.io/arch`, " +
-			"`metal3.io/resource-class`, `metal3.io/failure-domain` and `trait.metal3.io/TRAIT`.",
+		Optional: true, MarkdownDescription: description + " " + selectorvalue.Terms,
 		Attributes: map[string]schema.Attribute{
-			"match_labels": at.TextMap("Labels and their values."),
+			"match_labels": at.TextMap(selectorvalue.MatchLabels),
 			"match_expressions": schema.ListNestedAttribute{
-				Optional: true, MarkdownDescription: "Expressions about labels.",
+				Optional: true, MarkdownDescription: selectorvalue.MatchExpressions,
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"key":      schema.StringAttribute{Optional: true, MarkdownDescription: "Label. Required."},
-					"operator": schema.StringAttribute{Optional: true, MarkdownDescription: "`In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`, in any case. Required."},
+					"key":      schema.StringAttribute{Optional: true, MarkdownDescription: selectorvalue.Key},
+					"operator": schema.StringAttribute{Optional: true, MarkdownDescription: selectorvalue.Operators + " Required."},
 					"values": schema.SetAttribute{
-						Optional: true, ElementType: types.StringType, Validators: []validator.Set{setvalidator.NoNullValues()}, MarkdownDescription: "Values, for `In` and `NotIn`.",
+						Optional: true, ElementType: types.StringType, Validators: []validator.Set{setvalidator.NoNullValues()}, MarkdownDescription: selectorvalue.Values,
 					},
 				}},
 			},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value/selectorvalue"
 )
 
 // ValidateConfig implements [resource.ResourceWithValidateConfig].
@@ -39,7 +40,7 @@ func (m model) validate(ctx context.Context, diags *diag.Diagnostics) {
 	}
 
 	m.validatePools(ctx, diags)
-	m.validateSelector(ctx, pathHostPool.AtName("selector"), m.poolSelector(ctx, diags), diags)
+	m.validateSelector(pathHostPool.AtName("selector"), m.poolSelector(ctx, diags), diags)
 	m.validateWorkload(ctx, diags)
 	m.validateReach(ctx, roles, diags)
 	m.validateOrder(roles, all, diags)
@@ -89,12 +90,18 @@ func (m model) validatePools(ctx context.Context, diags *diag.Diagnostics) {
 // inLabel names the cluster in the middle of a sentence.
 func (m model) inLabel() string { return strings.Replace(m.label(), "Cluster", "cluster", 1) }
 
-func (m model) validateSelector(ctx context.Context, at path.Path, o types.Object, diags *diag.Diagnostics) {
-	if !value.Known(o) || value.HasUnknown(o) {
+func (m model) validateSelector(at path.Path, o types.Object, diags *diag.Diagnostics) {
+	if value.HasUnknown(o) {
 		return
 	}
 
-	for _, err := range selector(ctx, o, diags).Validate() {
+	s, err := selectorvalue.Read(o)
+
+	for _, err := range append(s.Validate(), err) {
+		if err == nil {
+			continue
+		}
+
 		diags.AddAttributeError(at, "Selector of "+m.inLabel()+" is not right", value.Sentence(err))
 	}
 }

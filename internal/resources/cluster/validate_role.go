@@ -23,7 +23,7 @@ func (m model) validateRole(ctx context.Context, r role, diags *diag.Diagnostics
 	m.validateUserData(r, diags)
 	m.validateRollout(ctx, r, diags)
 	m.validateOverrides(ctx, r, diags)
-	m.validateSelector(ctx, r.at.AtName("host_selector"), r.Selector, diags)
+	m.validateSelector(r.at.AtName("host_selector"), r.Selector, diags)
 	m.validateTaints(ctx, r, diags)
 	m.validateTemplates(r, diags)
 
@@ -220,7 +220,7 @@ func (m model) validateOverrides(ctx context.Context, r role, diags *diag.Diagno
 			continue
 		}
 
-		m.validateSelector(ctx, at.AtName("host_selector"), o.Selector, diags)
+		m.validateSelector(at.AtName("host_selector"), o.Selector, diags)
 
 		if m.IPPools.IsUnknown() {
 			continue

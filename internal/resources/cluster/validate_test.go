@@ -174,6 +174,7 @@ func TestOCL02_badSelectors(t *testing.T) {
 		"in small letters":     {edge(selector("a", "in", "1")), ""},
 		"one of none":          {edge(selector("a", "In")), "at least one value"},
 		"not one of none":      {edge(selector("a", "NotIn")), "at least one value"},
+		"a key that is null":   {edge(workers(Map{"host_selector": Map{"match_expressions": []any{Map{"operator": "!"}}}})), "xpressions[0].key is null"},
 		"no key":               {edge(selector("", "Exists")), "key is empty"},
 		"another operator":     {edge(selector("a", "Near", "1")), "not known"},
 		"that there is no key": {edge(selector("a", "DoesNotExist")), ""},

@@ -62,7 +62,7 @@ func (m model) wanted(ctx context.Context, config *model, d host.Defaults, diags
 // place reads where machines and their addresses come from.
 func (m model) place(ctx context.Context, w *cluster.Wanted, diags *diag.Diagnostics) {
 	if p, ok := value.Object[hostPoolModel](ctx, m.HostPool, diags); ok {
-		w.HostIDs, w.HostNames, w.Selector = value.GoStrings(p.HostIDs), value.GoStrings(p.HostNames), selector(ctx, p.Selector, diags)
+		w.HostIDs, w.HostNames, w.Selector = value.GoStrings(p.HostIDs), value.GoStrings(p.HostNames), selector(p.Selector, diags)
 	}
 
 	for name, d := range value.Objects[domainModel](ctx, m.FailureDomains, diags) {
@@ -164,7 +164,7 @@ func (m model) overrides(ctx context.Context, r role, w *cluster.Wanted, diags *
 		}
 
 		if value.Known(o.Selector) {
-			s := selector(ctx, o.Selector, diags)
+			s := selector(o.Selector, diags)
 			one.Selector = &s
 		}
 

@@ -33,7 +33,7 @@ func (m model) poolOf(ctx context.Context, r role, secret types.String, diags *d
 		Name: r.pool, Role: cluster.Worker, Replicas: int(r.Replicas.ValueInt64()),
 		Image: r.image(ctx, diags), CustomDeploy: r.deploy(ctx, diags), RootHints: r.hints(ctx, diags),
 		BootMode: r.BootMode.ValueString(), CleaningMode: r.CleaningMode.ValueString(), KeepPower: r.KeepPower.ValueBool(),
-		Selector: selector(ctx, r.Selector, diags), Selection: r.Selection.ValueString(), Spread: r.Spread.ValueBool() || r.isControl,
+		Selector: selector(r.Selector, diags), Selection: r.Selection.ValueString(), Spread: r.Spread.ValueBool() || r.isControl,
 		Domain: r.FailureDomain.ValueString(), ResourceClass: r.ResourceClass.ValueString(), Traits: value.GoStrings(r.Traits),
 		MetaData: value.GoMap(r.MetaData), NodeLabels: value.GoMap(r.NodeLabels), NodeAnnotations: value.GoMap(r.NodeAnnotations),
 		Reuse: cluster.Reuse(r.NodeReuse.ValueString()), ScaleIn: r.ScaleInPolicy.ValueString(), Offset: int(r.IPIndexOffset.ValueInt64()),

@@ -19,22 +19,21 @@ import (
 func Attribute(about string) schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true, Validators: []validator.Object{valid{}},
-		MarkdownDescription: about + " All terms must match. Besides the host's `labels` there are `" + choose.LabelName + "`, `" + choose.LabelUUID + "`, `" + choose.LabelArch + "`, `" +
-			choose.LabelResourceClass + "`, `" + choose.LabelFailureDomain + "` and `" + choose.LabelTraitPrefix + "TRAIT` (\"true\").",
+		MarkdownDescription: about + " " + Terms,
 		Attributes: map[string]schema.Attribute{
 			"match_labels": schema.MapAttribute{
 				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Labels and the values that they must have.",
+				MarkdownDescription: MatchLabels,
 			},
 			"match_expressions": schema.ListNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "Other terms.",
+				MarkdownDescription: MatchExpressions,
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"key":      schema.StringAttribute{Required: true, MarkdownDescription: "Name of a label."},
-					"operator": schema.StringAttribute{Required: true, MarkdownDescription: Operators},
+					"key":      schema.StringAttribute{Optional: true, MarkdownDescription: Key},
+					"operator": schema.StringAttribute{Optional: true, MarkdownDescription: Operators + " Required."},
 					"values": schema.SetAttribute{
 						Optional: true, ElementType: types.StringType, Validators: []validator.Set{setvalidator.NoNullValues()},
-						MarkdownDescription: "What the label is compared with: some values for `In` and `NotIn`, one for the other comparisons, none for `Exists` and `DoesNotExist`.",
+						MarkdownDescription: Values,
 					},
 				}},
 			},
@@ -42,9 +41,19 @@ func Attribute(about string) schema.SingleNestedAttribute {
 	}
 }
 
-// Operators describes the operators of a selector.
-const Operators = "`In`, `NotIn`, `=`, `==`, `!=`, `Exists`, `DoesNotExist` (or `!`), `Gt` or `Lt`, in upper or lower case. " +
-	"`NotIn` and `!=` let hosts without the label through; `Gt` and `Lt` compare whole numbers."
+// What a selector and its parts are, for the schemas that have one. Key and operator are optional in
+// them, and missed by [Read]: the framework misses what is required also where a whole expression is
+// not known yet.
+const (
+	Terms = "All terms must match. Besides the host's `labels` there are `" + choose.LabelName + "`, `" + choose.LabelUUID + "`, `" + choose.LabelArch + "`, `" +
+		choose.LabelResourceClass + "`, `" + choose.LabelFailureDomain + "` and `" + choose.LabelTraitPrefix + "TRAIT` (\"true\")."
+	MatchLabels      = "Labels and the values that they must have."
+	MatchExpressions = "Other terms."
+	Key              = "Name of a label. Required."
+	Operators        = "`In`, `NotIn`, `=`, `==`, `!=`, `Exists`, `DoesNotExist` (or `!`), `Gt` or `Lt`, in upper or lower case. " +
+		"`NotIn` and `!=` let hosts without the label through; `Gt` and `Lt` compare whole numbers."
+	Values = "What the label is compared with: some values for `In` and `NotIn`, one for the other comparisons, none for `Exists` and `DoesNotExist`."
+)
 
 // valid refuses selectors that could never work.
 type valid struct{}
