@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"testing"
 	"time"
 
@@ -168,25 +169,23 @@ var aboutTheRest = map[string]func(t *testing.T, r rig){
 			t.Errorf("got %+v, %v", all, err)
 		}
 	},
-	"a DaemonSet is restarted": func(t *testing.T, r rig) {
+	"a DaemonSet is there": func(t *testing.T, r rig) {
 		t.Helper()
 
 		r.want(t, http.StatusCreated, http.MethodPost, "/apis/apps/v1/namespaces/kube-system/daemonsets", jsonKind,
 			`{"metadata":{"name":"plugin"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 
-		if err := r.client.RestartDaemonSet(t.Context(), "kube-system", "plugin"); err != nil {
-			t.Fatal(err)
+		for name, want := range map[string]bool{"plugin": true, "plug": false, "nobody": false} {
+			if got, err := r.client.HasDaemonSet(t.Context(), "kube-system", name); err != nil || got != want {
+				t.Errorf("%s: %t, %v", name, got, err)
+			}
 		}
 
-		said := r.want(t, http.StatusOK, http.MethodGet, "/apis/apps/v1/namespaces/kube-system/daemonsets/plugin", jsonKind, "")
-		if field(said, "spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt") == nil {
-			t.Errorf("got %v", said)
-		}
-
-		if err := r.client.RestartDaemonSet(t.Context(), "kube-system", "nobody"); !errors.Is(err, api.ErrNotFound) {
-			t.Errorf("one that is not there: %v", err)
+		if got, err := r.client.HasDaemonSet(t.Context(), "default", "plugin"); err != nil || got {
+			t.Errorf("in another namespace: %t, %v", got, err)
 		}
 	},
+	"devices are given to claims":     claims,
 	"devices are offered and tainted": devices,
 }
 
@@ -224,6 +223,32 @@ func devices(t *testing.T, r rig) {
 		if err := r.client.DeleteDeviceTaintRule(t.Context(), "leaving"); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// claims plays the scheduler, which gives a device to a claim for a Pod.
+func claims(t *testing.T, r rig) {
+	t.Helper()
+
+	const path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+
+	for _, name := range []string{"waiting", "training"} {
+		r.want(t, http.StatusCreated, http.MethodPost, path, jsonKind,
+			`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"`+name+`"},"spec":{"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"gpu"}}]}}}`)
+	}
+
+	r.want(t, http.StatusOK, http.MethodPatch, path+"/training/status", mergeKind, `{"status":{
+		"allocation":{"devices":{"results":[{"request":"gpu","driver":"gpu.example.com","pool":"node-a","device":"gpu-0"}]}},
+		"reservedFor":[{"resource":"pods","name":"train-0","uid":"11111111-2222-4333-8444-555555555555"}]}}`)
+
+	got, err := r.client.ResourceClaims(t.Context())
+	want := api.ResourceClaim{
+		Namespace: "default", Name: "training", Pods: []string{"train-0"},
+		Devices: []api.ClaimedDevice{{Driver: "gpu.example.com", Pool: "node-a", Device: "gpu-0"}},
+	}
+
+	if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestContract(t *testing.T) {
 		t.Parallel()
 
 		s := kubetest.New(t)
-		s.ServeDevices(map[string]string{"resourceslices": "v1", "devicetaintrules": "v1beta2"})
+		s.ServeDevices(map[string]string{"resourceslices": "v1", "resourceclaims": "v1", "devicetaintrules": "v1beta2"})
 
 		r := rig{
 			kubeconfig: s.Kubeconfig(),

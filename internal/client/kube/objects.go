@@ -47,15 +47,6 @@ func (c *Client) ConfigMap(ctx context.Context, namespace, name string) (map[str
 	return o.texts("data"), nil
 }
 
-// RestartDaemonSet has all Pods of a DaemonSet made anew, as kubectl rollout restart does.
-func (c *Client) RestartDaemonSet(ctx context.Context, namespace, name string) error {
-	return c.patch(ctx, "restart the DaemonSet "+namespace+"/"+name,
-		"/apis/apps/v1/namespaces/"+segment(namespace)+"/daemonsets/"+segment(name),
-		object{"spec": object{"template": object{"metadata": object{"annotations": object{
-			"kubectl.kubernetes.io/restartedAt": time.Now().UTC().Format(time.RFC3339),
-		}}}}})
-}
-
 // Token is a bootstrap token, with which a machine joins.
 type Token struct {
 	ID          string // six characters

@@ -83,7 +83,7 @@ func targetIn(plural string, namespaced bool, parts []string) (target, bool) {
 		t.sub = parts[2]
 	}
 
-	known := t.sub == "" || (t.sub == "status" && (plural == "nodes" || plural == "pods" || plural == "poddisruptionbudgets")) || (t.sub == "eviction" && plural == "pods")
+	known := t.sub == "" || (t.sub == "status" && (plural == "nodes" || plural == "pods" || plural == "poddisruptionbudgets" || plural == "resourceclaims")) || (t.sub == "eviction" && plural == "pods")
 
 	return t, known
 }
