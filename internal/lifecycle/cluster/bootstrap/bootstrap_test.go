@@ -22,16 +22,7 @@ var now = time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
 
 const caHash = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-func token(t *testing.T) bootstrap.Token {
-	t.Helper()
-
-	tok, err := bootstrap.ParseToken("abcdef.0123456789abcdef")
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return tok
-}
+func token() bootstrap.Token { return bootstrap.Token{ID: "abcdef", Secret: "0123456789abcdef"} }
 
 func pki(t *testing.T) bootstrap.PKI {
 	t.Helper()
@@ -107,13 +98,13 @@ func all(t *testing.T, k bootstrap.Kubeadm, p bootstrap.PKI) map[string][]byte {
 
 	var err error
 
-	if out["init"], err = k.Init(v, p, token(t), time.Hour); err != nil {
+	if out["init"], err = k.Init(v, p, token(), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 
 	v.Machine.Name, v.Machine.First = "edge-cp-1", false
 
-	if out["join"], err = k.JoinControlPlane(v, p, token(t)); err != nil {
+	if out["join"], err = k.JoinControlPlane(v, p, token()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -122,7 +113,7 @@ func all(t *testing.T, k bootstrap.Kubeadm, p bootstrap.PKI) map[string][]byte {
 		t.Fatal(err)
 	}
 
-	if out["worker"], err = k.JoinWorker(worker(v), hash, token(t)); err != nil {
+	if out["worker"], err = k.JoinWorker(worker(v), hash, token()); err != nil {
 		t.Fatal(err)
 	}
 

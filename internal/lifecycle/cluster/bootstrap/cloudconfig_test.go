@@ -112,7 +112,7 @@ func TestKubeadm_workerHasNoKey(t *testing.T) {
 	k := profile("1.37.2")
 	text := string(all(t, k, p)["worker"])
 
-	given, err := k.For(worker(vars()), false, p, token(t), 0)
+	given, err := k.For(worker(vars()), false, p, token(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func TestKubeadm_discoveryStaysPinned(t *testing.T) {
 
 	k := bootstrap.Kubeadm{Version: "1.37.2", Extra: bootstrap.Fragments{JoinConfiguration: "discovery: {bootstrapToken: {caCertHashes: [], unsafeSkipCAVerification: true}}"}}
 
-	text, err := k.JoinWorker(worker(vars()), caHash, token(t))
+	text, err := k.JoinWorker(worker(vars()), caHash, token())
 	if err == nil || !strings.Contains(err.Error(), "join_configuration: these are set by the provider: discovery;") {
 		t.Errorf("got %v:\n%s", err, text)
 	}
@@ -190,7 +190,7 @@ func TestKubeadm_refusals(t *testing.T) {
 			k, v := profile("1.37.2"), vars()
 			c.change(&k, &v)
 
-			if text, err := k.Init(v, pki(t), token(t), time.Hour); err == nil || !strings.Contains(err.Error(), c.says) {
+			if text, err := k.Init(v, pki(t), token(), time.Hour); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q:\n%s", err, c.says, text)
 			}
 		})
@@ -201,11 +201,11 @@ func TestKubeadm_refusals(t *testing.T) {
 		t.Error("a cluster begins without a token")
 	}
 
-	if _, err := k.Init(v, bootstrap.PKI{}, token(t), time.Hour); err == nil {
+	if _, err := k.Init(v, bootstrap.PKI{}, token(), time.Hour); err == nil {
 		t.Error("a cluster begins without keys")
 	}
 
-	if _, err := k.JoinWorker(worker(v), "", token(t)); err == nil {
+	if _, err := k.JoinWorker(worker(v), "", token()); err == nil {
 		t.Error("a worker joins without a pin")
 	}
 }

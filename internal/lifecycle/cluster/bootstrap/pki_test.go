@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -219,7 +220,7 @@ func TestSecrets_arePrintedAsStars(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	tok := token(t)
+	tok := token()
 
 	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 		text := fmt.Sprintf(strings.Repeat(format+" ", 5), p, p.CA, a, tok, struct{ Token bootstrap.Token }{tok})
@@ -234,6 +235,7 @@ func TestSecrets_arePrintedAsStars(t *testing.T) {
 func TestToken(t *testing.T) {
 	t.Parallel()
 
+	form := regexp.MustCompile(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)
 	seen := map[string]bool{}
 
 	for range 100 {
@@ -242,23 +244,11 @@ func TestToken(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		again, err := bootstrap.ParseToken(tok.Reveal())
-		if err != nil || again != tok || seen[tok.ID] {
-			t.Errorf("%v: %v", tok, err)
+		if !form.MatchString(tok.Reveal()) || seen[tok.ID] || strings.Contains(tok.String(), tok.Secret) {
+			t.Errorf("%v", tok)
 		}
 
 		seen[tok.ID] = true
-	}
-
-	for _, text := range []string{"", "abcdef", "abcdef.0123456789abcde", "ABCDEF.0123456789abcdef", "abcdef.0123456789abcdef\n", "abcdef.0123456789abcdef0"} {
-		if _, err := bootstrap.ParseToken(text); err == nil || (text != "" && strings.Contains(err.Error(), text)) {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-
-	data := token(t).SecretData(now, "for edge-cp-1")
-	if token(t).SecretName() != "bootstrap-token-abcdef" || data["token-id"] != "abcdef" || data["token-secret"] != "0123456789abcdef" || data["expiration"] != "2031-02-03T04:05:06Z" {
-		t.Errorf("got %v", data)
 	}
 }
 

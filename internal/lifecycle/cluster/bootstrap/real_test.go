@@ -102,7 +102,7 @@ func TestReal_kubeadmTakesConfiguration(t *testing.T) {
 				v            bootstrap.Vars
 				controlPlane bool
 			}{"init": {v, true}, "join": {later(v), true}, "worker": {worker(v), false}} {
-				given, err := k.For(of.v, of.controlPlane, p, token(t), time.Hour)
+				given, err := k.For(of.v, of.controlPlane, p, token(), time.Hour)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -136,7 +136,7 @@ func TestReal_kubeadmRefuses(t *testing.T) {
 		"an unknown field": {Version: "1.37.2", Extra: bootstrap.Fragments{ClusterConfiguration: "noSuchField: 1"}},
 		"an old form":      {Version: "1.30.1"},
 	} {
-		given, err := k.For(vars(), true, pki(t), token(t), time.Hour)
+		given, err := k.For(vars(), true, pki(t), token(), time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestReal_kubeadmSignsWithOurKeys(t *testing.T) {
 				Extra: bootstrap.Fragments{ClusterConfiguration: "certificatesDir: " + folder},
 			}
 
-			given, err := k.For(vars(), true, p, token(t), time.Hour)
+			given, err := k.For(vars(), true, p, token(), time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,11 +5,9 @@ package bootstrap
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"math/big"
 	"regexp"
-	"time"
 )
 
 // Token lets one machine join for a while.
@@ -47,16 +45,6 @@ func NewToken() (Token, error) {
 	return Token{string(out[:tokenIDLength]), string(out[tokenIDLength:])}, nil
 }
 
-// ParseToken reads a token.
-func ParseToken(s string) (Token, error) {
-	m := tokenPattern.FindStringSubmatch(s)
-	if m == nil {
-		return Token{}, errors.New("this is no bootstrap token: six letters or digits, a dot, and sixteen more are meant, in lower case")
-	}
-
-	return Token{m[1], m[2]}, nil
-}
-
 // Reveal is the token as kubeadm takes it.
 func (t Token) Reveal() string { return t.ID + "." + t.Secret }
 
@@ -67,22 +55,3 @@ func (t Token) String() string { return t.ID + ".***" }
 func (t Token) GoString() string { return t.String() }
 
 func (t Token) valid() bool { return tokenPattern.MatchString(t.Reveal()) }
-
-// TokenSecretType is the type of the Secret that holds a token.
-const TokenSecretType = "bootstrap.kubernetes.io/token" //nolint:gosec // the name of a type
-
-// SecretName is the name of the Secret in kube-system that makes the cluster know the token.
-func (t Token) SecretName() string { return "bootstrap-token-" + t.ID }
-
-// SecretData is what that Secret holds.
-func (t Token) SecretData(expires time.Time, description string) map[string]string {
-	return map[string]string{
-		"token-id":                       t.ID,
-		"token-secret":                   t.Secret,
-		"expiration":                     expires.UTC().Format(time.RFC3339),
-		"usage-bootstrap-signing":        "true",
-		"usage-bootstrap-authentication": "true",
-		"auth-extra-groups":              tokenGroup,
-		"description":                    description,
-	}
-}
