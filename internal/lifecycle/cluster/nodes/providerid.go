@@ -37,16 +37,8 @@ func ParseProviderID(id string) (Identity, bool) {
 	return Identity{parts[0], parts[1], parts[2]}, true
 }
 
-// SameProviderID compares two providerIDs as wholes: "worker1" is no part of "worker10". The
-// letter case of the scheme and of UUIDs says nothing, that of names does. An empty one
-// equals none.
-func SameProviderID(a, b string) bool {
-	a = normalise(a)
-
-	return a != "" && a == normalise(b)
-}
-
-// normalise writes a providerID in the one way in which it is compared.
+// normalise writes a providerID in the one way in which it is compared, as a whole: "worker1" is no
+// part of "worker10". The letter case of the scheme and of UUIDs says nothing, that of names does.
 func normalise(id string) string {
 	id = strings.TrimSpace(id)
 

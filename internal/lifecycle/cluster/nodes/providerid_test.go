@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/kube"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/nodes"
 )
 
-func TestSameProviderID(t *testing.T) {
+// TestFind_comparesWholeProviderIDs: a Node whose name says nothing is found by its providerID alone.
+func TestFind_comparesWholeProviderIDs(t *testing.T) {
 	t.Parallel()
 
 	const uuid = "0B5C1F2E-9E6A-4C8B-8E2D-0A1B2C3D4E5F"
@@ -34,11 +36,23 @@ func TestSameProviderID(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if nodes.SameProviderID(c.a, c.b) != c.same || nodes.SameProviderID(c.b, c.a) != c.same {
-				t.Errorf("%q and %q: same is not %v", c.a, c.b, c.same)
+			for _, pair := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
+				if finds(pair[0], pair[1]) != c.same {
+					t.Errorf("%q and %q: same is not %v", pair[0], pair[1], c.same)
+				}
 			}
 		})
 	}
+}
+
+// finds reports whether a machine with one providerID finds a Node with another one.
+func finds(machine, of string) bool {
+	w := want("a-machine", "a-host")
+	w.ProviderID = machine
+
+	found, err := nodes.NewIndex([]kube.Node{node("a-node", of)}).Find(w, nil)
+
+	return err == nil && found.Node != nil
 }
 
 func TestParseProviderID(t *testing.T) {
@@ -76,8 +90,8 @@ func FuzzParseProviderID(f *testing.F) {
 	}
 
 	f.Fuzz(func(t *testing.T, id string) {
-		if nodes.SameProviderID(id, id) != (strings.TrimSpace(id) != "") {
-			t.Errorf("%q is not the same as itself", id)
+		if finds(id, id) != (strings.TrimSpace(id) != "") {
+			t.Errorf("%q does not find itself", id)
 		}
 
 		i, ours := nodes.ParseProviderID(id)
@@ -85,7 +99,7 @@ func FuzzParseProviderID(f *testing.F) {
 			return
 		}
 
-		if again := nodes.ProviderID(i.Namespace, i.Host, i.Machine); !nodes.SameProviderID(id, again) {
+		if again := nodes.ProviderID(i.Namespace, i.Host, i.Machine); !finds(id, again) {
 			t.Errorf("%q became %q", id, again)
 		}
 	})
