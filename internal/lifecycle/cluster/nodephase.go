@@ -44,22 +44,35 @@ func (w *worker) want(m *member) nodes.Want {
 // join waits for the Node of a machine and makes it what is wanted, and runs what is to be run after a
 // deployment.
 func (p *pilot) join(ctx context.Context) error {
-	if p.joins() {
-		if err := p.joinNode(ctx); err != nil {
+	want := p.want(p.m)
+
+	// A hook may be what makes Nodes ready: it installs the network plug-in.
+	if p.joins() && p.m.hooksDue() {
+		want.Ready, want.Settle = false, 0
+	}
+
+	for {
+		if p.joins() {
+			if err := p.joinNode(ctx, want); err != nil {
+				return err
+			}
+		}
+
+		if !p.m.hooksDue() {
+			p.m.joined = true
+
+			return nil
+		}
+
+		if err := p.firstHooks(ctx, p.m); err != nil {
 			return err
 		}
+
+		want = p.want(p.m)
 	}
-
-	if err := p.firstHooks(ctx, p.m); err != nil {
-		return err
-	}
-
-	p.m.joined = true
-
-	return nil
 }
 
-func (p *pilot) joinNode(ctx context.Context) error {
+func (p *pilot) joinNode(ctx context.Context, want nodes.Want) error {
 	api, err := p.workload(ctx)
 	if err != nil {
 		return err
@@ -69,7 +82,7 @@ func (p *pilot) joinNode(ctx context.Context) error {
 
 	limit := cmp.Or(p.Wanted.Wait.NodeTimeout, defaultAPITimeout) + p.Wanted.Wait.Settle
 
-	j, err := nodes.Join(ctx, api, p.want(p.m), p.exists, limit)
+	j, err := nodes.Join(ctx, api, want, p.exists, limit)
 	p.m.record.Node = j.Node
 
 	if j.Node != "" {
