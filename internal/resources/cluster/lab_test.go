@@ -154,7 +154,7 @@ func Test11_7_lifeAndWhatItsPlansKnow(t *testing.T) {
 			t.Errorf("warnings: %s", o.Warnings)
 		}
 
-		if o := w.apply(imaged(1)); !strings.Contains(o.Warnings, "Disks of edge-w-0 of cluster edge will be overwritten") {
+		if o := w.apply(imaged(1)); !strings.Contains(o.Warnings, "Disks of edge-w-0 of cluster edge will be overwritten") || !strings.Contains(o.Warnings, "and nothing is drained") {
 			t.Errorf("warnings: %s", o.Warnings)
 		}
 

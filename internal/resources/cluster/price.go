@@ -46,7 +46,7 @@ func (p *planner) price(ctx context.Context, diags *diag.Diagnostics) {
 
 	if len(leave) > 0 {
 		diags.AddWarning(fmt.Sprintf("%s loses %s", p.plan.label(), names(sorted(leave))),
-			"These machines are drained, their hosts undeployed and cleaned: "+onHosts(leave, sorted(leave))+".")
+			p.leaving(leave)+onHosts(leave, sorted(leave))+".")
 	}
 
 	var perhaps []string
@@ -175,11 +175,38 @@ func (p *planner) priceOfMaybe(one cluster.Pool, down []string, diags *diag.Diag
 // askable reports whether the configuration says how the cluster's API is reached.
 func (p *planner) askable() bool { return !p.plan.WorkloadAPI.IsNull() || !p.plan.Bootstrap.IsNull() }
 
+// drains reports whether the apply can look at Nodes, and does.
+func (p *planner) drains() bool {
+	level := p.wanted.Wait.Level
+
+	return p.askable() && (level == cluster.LevelRegistered || level == cluster.LevelNodes)
+}
+
+// leaving says how machines go.
+func (p *planner) leaving(leave map[string]cluster.Machine) string {
+	never := func(name string) bool {
+		return slices.ContainsFunc(p.wanted.Pools, func(one cluster.Pool) bool {
+			return one.Name == leave[name].Pool && one.Rollout.Drain == cluster.DrainNever
+		})
+	}
+	if !p.drains() || !slices.ContainsFunc(sorted(leave), func(name string) bool { return !never(name) }) {
+		return "Nothing is drained. Their hosts are undeployed and cleaned: "
+	}
+
+	return "These machines are drained where their pool does not say otherwise, their hosts undeployed and cleaned: "
+}
+
 // course says how machines of a pool are made anew.
 func (p *planner) course(one cluster.Pool, again []string) string {
-	how := "they are drained, undeployed, cleaned and deployed again, perhaps on other hosts"
+	how := "they are undeployed, cleaned and deployed again, perhaps on other hosts"
 	if one.Rollout.Strategy == cluster.Rebuild {
-		how = "they are drained, and their root disks written again on the same hosts"
+		how = "their root disks are written again on the same hosts"
+	}
+
+	if one.Rollout.Drain == cluster.DrainNever || !p.drains() {
+		how += ", and nothing is drained"
+	} else {
+		how = "after a drain " + how
 	}
 
 	surge, unavailable := one.Rollout.Bounds(one.Replicas)

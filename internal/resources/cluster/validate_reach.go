@@ -101,6 +101,10 @@ func (m model) validateWait(ctx context.Context, roles []role, diags *diag.Diagn
 		for _, name := range r.nodeAttributes() {
 			idle = append(idle, r.at.AtName(name).String())
 		}
+
+		if s, ok := value.Object[rolloutModel](ctx, r.Rollout, diags); ok && s.Drain.ValueString() == drainRequired {
+			idle = append(idle, r.at.AtName("rollout").AtName("drain").String())
+		}
 	}
 
 	if len(value.GoStrings(m.LabelPrefixes)) > 0 {

@@ -29,6 +29,7 @@ func TestCluster_whatHasNoEffect(t *testing.T) {
 		"labels of Nodes that are looked at":   {reached("registered", labelled), nil},
 		"labels, and a level that is open":     {reached(providertest.Unknown{}, labelled), nil},
 		"prefixes of labels":                   {reached("provisioned", Map{"label_sync_prefixes": []any{"example.com"}}), []string{"label_sync_prefixes"}},
+		"a drain that nobody can do":           {reached("api", workers(Map{"rollout": Map{"drain": "required"}})), []string{`workers["w"].rollout.drain`}},
 		"Nodes that are ready for a while":     {settled("nodes"), nil},
 		"Nodes that need not be ready":         {settled("registered"), []string{`wait.settle of cluster edge has no effect`}},
 		"Nodes that need not be, without a level": {
