@@ -104,7 +104,7 @@ func ironicAttributes() map[string]schema.Attribute {
 		},
 		"provisioning_limit": schema.Int64Attribute{
 			Optional: true,
-			MarkdownDescription: "How many hosts may be busy with inspection, cleaning and deployment at once; 0 means no limit. " +
+			MarkdownDescription: "How many hosts may be busy with inspection, cleaning and deployment at once, other runs' hosts included; hosts that boot from virtual media take no place. 0 means no limit. " +
 				"Environment: `PROVISIONING_LIMIT`. Default: `20`.",
 			Validators: []validator.Int64{int64validator.AtLeast(0)},
 		},

@@ -137,7 +137,7 @@ func TestFigures_oneListATickAtTheGate(t *testing.T) {
 		t.Skip("not in the short run: lists of nodes take seconds")
 	}
 
-	count(t, 50, network)
+	count(t, 30, network)
 }
 
 // TestFigures_waitsOfACreate makes a hundred machines on a lab whose Ironic takes no time. In virtual time
