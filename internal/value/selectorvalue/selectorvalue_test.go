@@ -4,6 +4,7 @@
 package selectorvalue_test
 
 import (
+	"context"
 	"math/big"
 	"reflect"
 	"strings"
@@ -24,7 +25,7 @@ func text(s string) types.String { return types.StringValue(s) }
 func object(m values) types.Object {
 	kinds := map[string]attr.Type{}
 	for name, v := range m {
-		kinds[name] = v.Type(nil)
+		kinds[name] = v.Type(context.Background())
 	}
 
 	return types.ObjectValueMust(kinds, m)
@@ -33,7 +34,7 @@ func object(m values) types.Object {
 func tuple(all ...attr.Value) types.Tuple {
 	kinds := make([]attr.Type, 0, len(all))
 	for _, v := range all {
-		kinds = append(kinds, v.Type(nil))
+		kinds = append(kinds, v.Type(context.Background()))
 	}
 
 	return types.TupleValueMust(kinds, all)
