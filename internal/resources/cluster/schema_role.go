@@ -199,7 +199,7 @@ func changeAttributes() map[string]schema.Attribute {
 			"max_surge": at.TextOr("0", "Machines more than `replicas` in between, as a number or a percentage that is rounded up. Of a control plane 0 or 1. "+
 				"Where no host is free for one, machines go before they are made again, as far as `max_unavailable` lets them, and a warning says so. Default `0`.", amount()),
 			"max_unavailable": at.TextOr("1", "Machines that may be missing in between, as a number or a percentage that is rounded down. Default `1`.", amount()),
-			"drain": at.Choice(drainYes, "Whether nodes are drained first: `true` (default; left out with a warning where the API cannot be reached), `false`, or `required`.",
+			"drain": at.Choice(drainYes, "Whether nodes are drained first: `true` (default; left out with a warning where the API cannot be reached), `false`, or `required`. It needs a `wait.level` of `registered` or `nodes`.",
 				drainYes, drainNo, drainRequired),
 			"drain_timeout": at.DurationOrNone("How long a drain may take. Default: `timeouts.drain`."),
 			"pause_between": at.DurationOrNone("How long to wait after each machine. Default: not at all."),
