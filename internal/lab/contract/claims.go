@@ -215,6 +215,25 @@ func allocatedLife(f *far) {
 	f.refuse(http.StatusNotFound, "could not be found", http.MethodGet, path, nil)
 }
 
+// forced: what runs gives up its claim and its allocation in maintenance, and in no other way.
+func forced(f *far) {
+	class, uuid := f.idle()
+	mine := newUUID()
+
+	f.allocate(map[string]any{"uuid": mine, "name": class, "resource_class": class, "candidate_nodes": []any{uuid}}, "active")
+	f.deploy(uuid)
+	f.refuse(http.StatusConflict, "can not have instance_uuid removed unless", http.MethodPatch, "/v1/nodes/"+uuid, patchOf(remove("/instance_uuid")))
+	f.expect(http.StatusAccepted, http.MethodPut, "/v1/nodes/"+uuid+"/maintenance", map[string]any{"reason": "because"})
+	f.patch(uuid, remove("/instance_uuid"))
+
+	if instance, allocation := f.claimedBy(uuid); instance != nil || allocation != nil {
+		f.Errorf("in maintenance: instance %v, allocation %v", instance, allocation)
+	}
+
+	f.refuse(http.StatusNotFound, "could not be found", http.MethodGet, "/v1/allocations/"+mine, nil)
+	f.expect(http.StatusAccepted, http.MethodDelete, "/v1/nodes/"+uuid+"/maintenance", nil)
+}
+
 // torndown undeploys a node: claim, allocation and note go before the cleaning, extra stays.
 func (f *far) torndown(node, end string) {
 	f.Helper()

@@ -75,6 +75,7 @@ func Run(t *testing.T, target Target) {
 		"11.3 a claim without an allocation":        plainClaims,
 		"11.3 allocations that find no node":        vainAllocations,
 		"11.3 an allocation lives with its node":    allocatedLife,
+		"11.3 a claim is given up in maintenance":   forced,
 		"11.3 an allocation of a node that runs":    backfills,
 		"11.3 a retired node is kept for its claim": keeps,
 		"traits":                 traits,
