@@ -88,6 +88,11 @@ func neverSent(err error) bool {
 	}
 }
 
+// GivenUp is the end of a caller who waited for a turn, and sent nothing yet.
+func GivenUp(op string, err error) error {
+	return &Error{Op: op, Kind: ErrUnsent, Message: "given up: " + err.Error(), Err: err}
+}
+
 // ended is a request that its caller gave up.
 func (c *Caller) ended(ctx context.Context, r Request, unsent bool) error {
 	e := c.failed(r, 0)

@@ -70,7 +70,7 @@ func (l *look) get(ctx context.Context, path string) (resource, error) {
 
 	done, err := s.turn.Enter(ctx)
 	if err != nil {
-		return resource{}, err
+		return resource{}, fabric.GivenUp(l.op, err)
 	}
 	defer done()
 

@@ -48,7 +48,7 @@ func (z zone) holds() bool {
 func (z *zones) list(ctx context.Context) ([]zone, error) {
 	done, err := z.turn.Enter(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fabric.GivenUp(z.op, err)
 	}
 	defer done()
 

@@ -140,7 +140,7 @@ func (s *Source) leave() { <-s.turn }
 // get returns the token, or logs in for all who wait.
 func (s *Source) get(ctx context.Context) (*oauth2.Token, error) {
 	if err := s.enter(ctx); err != nil {
-		return nil, &fabric.Error{Op: "log in", Kind: fabric.ErrUnsent, Message: "given up: " + err.Error(), Err: err}
+		return nil, fabric.GivenUp("log in", err)
 	}
 	defer s.leave()
 
