@@ -130,6 +130,7 @@ func TestSentence(t *testing.T) {
 
 	for text, want := range map[string]string{
 		"dial: refused": "Dial: refused.", "Already one.": "Already one.", "\"x\" is odd": "\"x\" is odd.", " ": "", "ändern": "Ändern.",
+		`ip_pools["s"].ranges: empty`: `ip_pools["s"].ranges: empty.`, "max_surge is 0": "max_surge is 0.",
 	} {
 		if got := value.Sentence(errors.New(text)); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)

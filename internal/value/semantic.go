@@ -84,15 +84,18 @@ func stringFromTerraform(ctx context.Context, in tftypes.Value) (basetypes.Strin
 	return s, nil
 }
 
-// Sentence makes an error readable as the detail of a diagnostic.
+// Sentence makes an error readable as the detail of a diagnostic. The name of an attribute at its
+// beginning stays as it is spelled.
 func Sentence(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if text == "" {
 		return text
 	}
 
-	first, size := utf8.DecodeRuneInString(text)
-	text = string(unicode.ToUpper(first)) + text[size:]
+	if word, _, _ := strings.Cut(text, " "); !strings.ContainsAny(word, "_[") {
+		first, size := utf8.DecodeRuneInString(text)
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
 
 	if strings.HasSuffix(text, ".") {
 		return text

@@ -199,8 +199,12 @@ func (p *planner) leaving(leave map[string]cluster.Machine) string {
 // course says how machines of a pool are made anew.
 func (p *planner) course(one cluster.Pool, again []string) string {
 	how := "they are undeployed, cleaned and deployed again, perhaps on other hosts"
-	if one.Rollout.Strategy == cluster.Rebuild {
+
+	switch {
+	case one.Rollout.Strategy == cluster.Rebuild:
 		how = "their root disks are written again on the same hosts"
+	case one.Reuse == cluster.ReuseRequired:
+		how = "they are undeployed, cleaned and deployed again on the same hosts"
 	}
 
 	if one.Rollout.Drain == cluster.DrainNever || !p.drains() {

@@ -249,7 +249,7 @@ func (m model) validateNames(_ context.Context, roles []role, diags *diag.Diagno
 
 		last := m.machineName(r.pool, int(r.Replicas.ValueInt64())-1)
 		if err := isLabel(last, maxLabel); err != nil {
-			diags.AddAttributeError(r.at, "Names of machines in "+r.title()+" of "+m.inLabel()+" are not right", sentence(fmt.Sprintf("The last one would be %v", err)))
+			diags.AddAttributeError(r.at, "Names of machines in "+r.title()+" of "+m.inLabel()+" are not right", sentence(fmt.Sprintf("Of the last one: %v", err)))
 		}
 
 		for i := range int(r.Replicas.ValueInt64()) {

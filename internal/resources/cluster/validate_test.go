@@ -204,7 +204,7 @@ func TestCluster_invalid(t *testing.T) {
 		"a pool in capitals":            {edge(Map{"workers": Map{"W": pool(1)}}), "no name of a pool"},
 		"a pool of 21":                  {edge(Map{"workers": Map{strings.Repeat("w", 21): pool(1)}}), "no name of a pool"},
 		"a pool called cp":              {edge(Map{"workers": Map{"cp": pool(1)}}), "pool of the control plane"},
-		"11.1 a machine's name of 64":   {edge(Map{"name": long, "workers": Map{strings.Repeat("w", 20): pool(11)}}), "The last one would be"},
+		"11.1 a machine's name of 64":   {edge(Map{"name": long, "workers": Map{strings.Repeat("w", 20): pool(11)}}), "Of the last one"},
 		"11.1 a machine's name of 63":   {edge(Map{"name": long, "workers": Map{strings.Repeat("w", 20): pool(10)}}), ""},
 		"no machine in control":         {edge(Map{"control_plane": pool(0)}), "replicas must be at least 1"},
 		"two machines in control":       {edge(Map{"control_plane": pool(2)}), "even number"},

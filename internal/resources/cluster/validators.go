@@ -48,7 +48,7 @@ func mapOf(of validator.String) validator.Map { return mapvalidator.ValueStrings
 
 func isLabel(s string, most int) error {
 	if len(s) > most || !labelForm.MatchString(s) {
-		return fmt.Errorf("%q is no DNS label of at most %d characters: small letters, digits and dashes, with a letter or digit at both ends", s, most)
+		return fmt.Errorf("%q is no DNS label of at most %d characters (small letters, digits and dashes, with a letter or digit at both ends)", s, most)
 	}
 
 	return nil
