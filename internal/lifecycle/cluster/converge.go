@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/addresses"
 )
 
 // Create makes the cluster, or goes on with what an unfinished create of the same cluster left.
@@ -150,22 +149,6 @@ func (w *worker) permit(l Lineup) error {
 	return errors.Join(w.Wanted.CheckDeprovision(names), w.Wanted.CheckAskable(masters, w.reachable()))
 }
 
-// foresee checks all addresses that are known before a machine has its host.
-func (w *worker) foresee() error {
-	all := map[string]map[string]addresses.Address{}
-
-	for _, m := range w.wantedMembers() {
-		out, err := w.Wanted.Foreseen(w.pools, m.Slot, m.have())
-		if err != nil {
-			return err
-		}
-
-		all[m.Name] = out
-	}
-
-	return errors.Join(CheckAddresses(all)...)
-}
-
 // outdated reports whether a machine runs, and was made from another template than its pool has now.
 func (m *member) outdated() bool {
 	return m.sight() == SeenActive && !m.upToDate() && m.pool.Rollout.Strategy != OnDelete
@@ -301,6 +284,8 @@ func (w *worker) scaleIn(ctx context.Context) error {
 		case !m.unwanted:
 		case m.Role == ControlPlane:
 			masters = append(masters, m)
+		case w.short(m):
+			w.warn("Machine "+m.Name+" stays for now", "It is one too many, and a machine of its pool that is to stay is not well: the pool would be left with less than it has.")
 		default:
 			workers = append(workers, m)
 		}
@@ -323,6 +308,16 @@ func (w *worker) scaleIn(ctx context.Context) error {
 	}
 
 	return errors.Join(errs...)
+}
+
+// short reports whether a machine that works is to leave a pool in which one that is to stay failed in
+// this run: the rollout that it may be part of has not come so far.
+func (w *worker) short(m *member) bool {
+	if m.sight() != SeenActive || m.ill() || slices.Contains(w.Wanted.DeleteMachines, m.Name) {
+		return false
+	}
+
+	return slices.ContainsFunc(w.of(m.Pool), func(other *member) bool { return other.err != nil && !other.sight().vacant() })
 }
 
 // takeDown brings a machine to its end. One that did not get there stays a machine of the cluster.

@@ -102,16 +102,11 @@ func (p *pilot) joinNode(ctx context.Context, want nodes.Want) error {
 // drain empties the Node of a machine that leaves, or whose disk is overwritten.
 func (p *pilot) drain(ctx context.Context) error {
 	how := p.m.pool.Rollout.Drain
-	if how == DrainNever || !p.joins() || p.m.record.Node == "" {
+	if how == DrainNever || !p.joins() {
 		return p.lastHooks(ctx, p.m, p.m.pool.PreDeprovision)
 	}
 
-	p.log(ctx, "draining machine "+p.m.Name)
-
-	api, err := p.workload(ctx)
-	if err == nil {
-		err = nodes.Drain(ctx, api, p.m.record.Node, nodes.Options{Timeout: cmp.Or(p.m.pool.Rollout.DrainTimeout, p.Wanted.Timeouts.Drain)})
-	}
+	err := p.drainNode(ctx)
 
 	// Pods that may not go are a reason to stop; an API that is not there is none, unless the user says so.
 	var blocked *wait.TimeoutError
@@ -124,6 +119,38 @@ func (p *pilot) drain(ctx context.Context) error {
 	}
 
 	return p.lastHooks(ctx, p.m, p.m.pool.PreDeprovision)
+}
+
+// drainNode empties the Node of a machine. One that has none needs it not.
+func (p *pilot) drainNode(ctx context.Context) error {
+	api, err := p.workload(ctx)
+	if err != nil {
+		return err
+	}
+
+	node := cmp.Or(p.m.record.Node, p.m.node)
+	if node == "" { // no earlier look told: a machine that leaves is not waited for
+		states, err := nodes.Status(ctx, api, []nodes.Want{p.want(p.m)})
+		if err != nil {
+			return err
+		}
+
+		s := states[p.m.Name]
+		if s.Node == "" && s.Problem != "" {
+			return fmt.Errorf("its Node is not found: %s", s.Problem)
+		}
+
+		node = s.Node
+		p.m.node = node
+	}
+
+	if node == "" {
+		return nil
+	}
+
+	p.log(ctx, "draining machine "+p.m.Name)
+
+	return nodes.Drain(ctx, api, node, nodes.Options{Timeout: cmp.Or(p.m.pool.Rollout.DrainTimeout, p.Wanted.Timeouts.Drain)})
 }
 
 // The values of rollout.drain.
@@ -159,7 +186,7 @@ func (p *pilot) leave(ctx context.Context) error {
 			continue
 		}
 
-		err = nodes.RemoveMember(ctx, etcd, cmp.Or(p.m.record.Node, p.m.Name), nil)
+		err = nodes.RemoveMember(ctx, etcd, cmp.Or(p.m.record.Node, p.m.node, p.m.Name), nil)
 		if err == nil || errors.Is(err, nodes.ErrQuorum) {
 			return err // against a quorum nothing is forced
 		}

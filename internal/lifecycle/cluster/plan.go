@@ -106,7 +106,7 @@ func inPool(have map[string]Machine, pool string) []Machine {
 }
 
 // victims are the machines that a pool has too many, the first to go first: those that the user
-// named, then those that are ill, then, in the middle of a rollout, those that are outdated, then
+// named, then those that have no host, then those that are ill, then, in the middle of a rollout, those that are outdated, then
 // as the pool's policy says.
 func (w *Wanted) victims(p Pool, mine []Machine) []Machine {
 	surplus := len(mine) - p.Replicas
@@ -118,12 +118,14 @@ func (w *Wanted) victims(p Pool, mine []Machine) []Machine {
 		switch {
 		case slices.Contains(w.DeleteMachines, m.Name):
 			return 0
-		case m.State == StateError || m.State == StateUnhealthy || m.State == StateDeprovisioning:
+		case m.HostID == "":
 			return 1
-		case !m.UpToDate && p.Rollout.Strategy != OnDelete && p.Rollout.MaxSurge.Number > 0:
+		case m.State == StateError || m.State == StateUnhealthy || m.State == StateDeprovisioning:
 			return 2
-		default:
+		case !m.UpToDate && p.Rollout.Strategy != OnDelete && p.Rollout.MaxSurge.Number > 0:
 			return 3
+		default:
+			return 4
 		}
 	}
 
