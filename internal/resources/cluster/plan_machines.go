@@ -162,7 +162,7 @@ func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
 		all[s.Name], known[s.Name] = newMachine(s, m), found
 	}
 
-	for _, err := range cluster.CheckAddresses(known) {
+	for _, err := range cluster.CheckOwners(p.running(), known) {
 		diags.AddAttributeError(pathIPPools, "Machines of "+p.plan.inLabel()+" would share an address", value.Sentence(err))
 	}
 

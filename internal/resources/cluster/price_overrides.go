@@ -21,15 +21,13 @@ import (
 // This file is about overrides of machines that are there: where one is, and its addresses, change when
 // it is made again, and no change of them is a reason to do so.
 
-// later are the addresses that a machine which stays has or is to have when it is made again: nobody else
-// may have those that were chosen for it.
+// later are the addresses that a machine which stays has or is to have when it is made again.
 func (p *planner) later(s cluster.Slot, kept map[string]addresses.Address, diags *diag.Diagnostics) map[string]addresses.Address {
-	chosen := p.wanted.Overrides[s.Name].Addresses
-	if len(chosen) == 0 || !p.told {
+	if !p.told {
 		return kept
 	}
 
-	now, err := p.wanted.Foreseen(p.pools, s, nil)
+	chosen, err := p.wanted.Chosen(p.pools, s)
 	if err != nil {
 		diags.AddAttributeError(pathIPPools, "No address for machine "+s.Name+" of "+p.plan.inLabel(), value.Sentence(err))
 
@@ -37,9 +35,18 @@ func (p *planner) later(s cluster.Slot, kept map[string]addresses.Address, diags
 	}
 
 	out := maps.Clone(kept)
-	for pool := range chosen {
-		if a, ok := now[pool]; ok {
-			out[pool] = a
+	maps.Copy(out, chosen)
+
+	return out
+}
+
+// running are the addresses of the machines that have something on their disks.
+func (p *planner) running() map[string]map[string]addresses.Address {
+	out := map[string]map[string]addresses.Address{}
+
+	for name, m := range p.have {
+		if m.HostID != "" && m.TemplateHash != "" && m.State != cluster.StateClaimed {
+			out[name] = m.Addresses
 		}
 	}
 
