@@ -107,7 +107,39 @@ func (w *worker) foresee() error {
 		next[m.Name] = out
 	}
 
+	for _, s := range w.beside() {
+		if out, err := w.Wanted.Foreseen(w.pools, s, nil); err == nil { // whether it comes at all depends on a free host
+			next[s.Name] = out
+		}
+	}
+
 	return errors.Join(CheckOwners(now, next)...)
+}
+
+// beside are the first machines that rollouts make beyond the replicas; later ones have names of
+// machines that are gone by then.
+func (w *worker) beside() []Slot {
+	var out []Slot
+
+	for _, p := range w.Wanted.Pools {
+		if surge, _ := p.Rollout.Bounds(p.Replicas); surge == 0 || len(w.outdatedOf(p.Name)) == 0 || w.Wanted.Wait.Level == LevelClaimed {
+			continue
+		}
+
+		used := map[int]bool{}
+		for _, m := range w.members {
+			used[m.Index] = used[m.Index] || m.Pool == p.Name
+		}
+
+		index := 0
+		for used[index] {
+			index++
+		}
+
+		out = append(out, w.Wanted.slot(p, index))
+	}
+
+	return out
 }
 
 // toHave are the addresses that a machine is to have, as far as they are known: one that stays as it is

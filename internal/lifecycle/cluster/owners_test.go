@@ -83,6 +83,10 @@ func TestUpdate_addressThatRunsElsewhere(t *testing.T) {
 		"a pool takes the place of another one": {func(w *cluster.Wanted) {
 			w.Pools[1].Name = "x"
 		}, "machine edge-x-0 is to have 192.0.2.110 of ip pool \"prov\", and machine edge-w-0 runs with it until it is gone"},
+		"a rollout makes one beside the others": {func(w *cluster.Wanted) {
+			w.Pools[1].UserData.Constant, w.Pools[1].Rollout.MaxSurge = "other", cluster.Share{Number: 1}
+			choose(w, map[string]string{"edge-w-0": "192.0.2.112"})
+		}, "machines edge-w-0 and edge-w-2 would both have 192.0.2.112"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
