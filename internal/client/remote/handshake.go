@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
+	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -124,6 +126,33 @@ func (a *attempt) dialThrough(ctx context.Context) (net.Conn, error) {
 		a.bastion.drop(through)
 	}
 }
+
+// Silent reports whether an error says that nothing at all came from a host, as from one that is dead.
+// Of the failures that are [ErrUnreachable] those are none where something answered for the host, as with
+// "connection refused", or where nobody got as far as to ask it: its name is not known, or there is no
+// way to its network. A bastion has only words for why, and unclear ones say nothing.
+func Silent(err error) bool {
+	var (
+		number  syscall.Errno
+		name    *net.DNSError
+		refused *ssh.OpenChannelError
+	)
+
+	switch {
+	case !errors.Is(err, ErrUnreachable) || errors.As(err, &name):
+		return false
+	case errors.As(err, &refused):
+		return silence.MatchString(refused.Message)
+	case errors.As(err, &number):
+		return number.Timeout() || number == syscall.EHOSTUNREACH || number == syscall.EHOSTDOWN
+	default:
+		return true
+	}
+}
+
+// silence is how bastions say that nothing came back: OpenSSH has strerror's words of glibc, musl or BSD,
+// others have Go's.
+var silence = regexp.MustCompile(`(?i)timed out|timeout|no route to host|host is (unreachable|down)`)
 
 // bastionFailure is the error of a bastion to which there is no connection. That a bastion is
 // unreachable says nothing of the host, so it must not have that kind.

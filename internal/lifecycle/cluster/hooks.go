@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
@@ -45,21 +44,25 @@ func (w *worker) firstHooks(ctx context.Context, m *member) error {
 	return w.scribble(ctx, m)
 }
 
-// runOnceUp runs a command on a machine as soon as that answers.
+// runOnceUp runs a command on a machine as soon as that answers. How long it may take to answer is
+// bounded, and not the command.
 func (w *worker) runOnceUp(ctx context.Context, m *member, h Hook) error {
 	bounded, cancel := context.WithTimeout(ctx, cmp.Or(w.Wanted.Wait.NodeTimeout, defaultAPITimeout))
 	defer cancel()
 
 	rhythm := wait.Cadence{First: time.Second, Factor: 2, Max: 15 * time.Second}
 
-	return wait.Until(bounded, rhythm, func(ctx context.Context) (wait.Verdict, string, error) {
-		err := w.runHook(ctx, m, h)
-		if errors.Is(err, remote.ErrUnreachable) {
-			return wait.Again, err.Error(), nil
+	var failed error
+
+	err := wait.Until(bounded, rhythm, func(context.Context) (wait.Verdict, string, error) {
+		if failed = w.runHook(ctx, m, h); errors.Is(failed, remote.ErrUnreachable) {
+			return wait.Again, failed.Error(), nil
 		}
 
-		return wait.Done, "", err
+		return wait.Done, "", nil
 	})
+
+	return cmp.Or(err, failed)
 }
 
 // lastHooks runs commands on a machine that is about to leave, or whose disk is about to be overwritten.
@@ -78,7 +81,7 @@ func (w *worker) lastHooks(ctx context.Context, m *member, hooks []Hook) error {
 		case err == nil:
 		case ctx.Err() != nil:
 			return err
-		case unreached(err):
+		case remote.Silent(err):
 			w.skipped(m, hooks[i:], err.Error())
 
 			return nil
@@ -124,11 +127,6 @@ func (m *member) silent() string {
 	default:
 		return ""
 	}
-}
-
-// unreached reports whether a machine did not answer at all. One that refuses a connection is alive.
-func unreached(err error) bool {
-	return errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // skipped tells which commands were not run on a machine that goes all the same.

@@ -118,9 +118,12 @@ func (m *member) observe(s nodes.State) {
 	}
 }
 
-// drift says what is not as wanted and an apply sees to.
+// drift says what is not as wanted and an apply sees to. An apply that only claims hosts sees to nothing
+// that runs on them.
 func (w *worker) drift() []string {
 	var out []string
+
+	claims := w.Wanted.Wait.Level == LevelClaimed
 
 	add := func(format string, values ...any) { out = append(out, fmt.Sprintf(format, values...)) }
 
@@ -132,7 +135,9 @@ func (w *worker) drift() []string {
 			continue // its pool is gone: the configuration tells
 		case m.sight().vacant():
 			add("%s has no host", name)
-		case m.sight() != SeenActive && w.Wanted.Wait.Level != LevelClaimed:
+		case claims:
+			// the machine is as it is
+		case m.sight() != SeenActive:
 			add("%s is %s", name, n.ProvisionState)
 		case m.sight() == SeenActive && n.Maintenance:
 			// somebody works on it: told by its state, left alone
@@ -140,7 +145,7 @@ func (w *worker) drift() []string {
 			add("%s is powered off", name)
 		}
 
-		if m.sight() == SeenActive && m.hooksDue() {
+		if m.sight() == SeenActive && m.hooksDue() && !claims {
 			add("%s: post_provision has not been run to its end", name)
 		}
 
@@ -152,7 +157,7 @@ func (w *worker) drift() []string {
 			out = append(out, w.nodeDrift(m, s)...)
 		}
 
-		if m.underRepair() && !m.seen.Node.Maintenance {
+		if m.underRepair() && !m.seen.Node.Maintenance && !claims {
 			add("%s", m.unhealed())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"strings"
 	"time"
@@ -118,7 +119,8 @@ func (r *clusterResource) machine(ctx context.Context, c connectionvalue.Model, 
 
 	cfg.Host = cmp.Or(cfg.Host, otherwise)
 	if cfg.Host == "" {
-		return nil, fmt.Errorf("connection: %w: the machine has no address; give its pool a data template with a pool of addresses, or the connection a host", remote.ErrUnreachable)
+		// Nobody asked the machine, so this is not that it does not answer.
+		return nil, fmt.Errorf("%w: the machine has no address that is known here: set connection.host, or give its pool a data template that takes an address out of ip_pools", remote.ErrConfig)
 	}
 
 	h, err := pool.Host(cfg)
@@ -128,6 +130,10 @@ func (r *clusterResource) machine(ctx context.Context, c connectionvalue.Model, 
 
 	return h, nil
 }
+
+// noLimit leaves a command what remains to its context. A number of the context would not do: a verb's
+// stands still while machines wait for their turn, so that it has no deadline that is known ahead.
+const noLimit = time.Duration(math.MaxInt64)
 
 // hook runs a command on a machine of some roles.
 func (r *clusterResource) hook(ctx context.Context, roles []role, reach func(cluster.Machine) string, diags *diag.Diagnostics) func(context.Context, cluster.Machine, cluster.Hook) error {
@@ -150,7 +156,7 @@ func (r *clusterResource) hook(ctx context.Context, roles []role, reach func(clu
 		}
 
 		// Standard input keeps the command out of lists of processes.
-		res, err := h.Run(ctx, remote.Command{Args: []string{"sh", "-s"}, Stdin: []byte(hook.Command + "\n"), Limit: hook.Timeout})
+		res, err := h.Run(ctx, remote.Command{Args: []string{"sh", "-s"}, Stdin: []byte(hook.Command + "\n"), Limit: cmp.Or(hook.Timeout, noLimit)})
 		if err != nil {
 			return err //nolint:wrapcheck // it says all
 		}
