@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (w *worker) healthyControlPlane(ctx context.Context, except *member) error 
 	const pause = 15 * time.Second
 
 	rhythm := wait.Cadence{First: time.Second, Factor: 2, Max: pause, Errors: 8}
-	answered := false
+	answered, ill := false, false
 
 	err := wait.Until(bounded, rhythm, func(ctx context.Context) (wait.Verdict, string, error) {
 		failing, err := w.failing(ctx, others, except)
@@ -56,6 +57,8 @@ func (w *worker) healthyControlPlane(ctx context.Context, except *member) error 
 		}
 
 		answered = true
+		// who has no Node that could be told as its own says nothing about itself
+		ill = slices.ContainsFunc(failing, func(text string) bool { return !strings.HasSuffix(text, nodeless) })
 
 		if len(failing) == 0 {
 			return wait.Done, "", nil
@@ -67,7 +70,7 @@ func (w *worker) healthyControlPlane(ctx context.Context, except *member) error 
 	switch {
 	case err == nil:
 		return nil
-	case answered, ctx.Err() != nil:
+	case ctx.Err() != nil, answered && (ill || !w.Wanted.AllowDisruption):
 		return fmt.Errorf("machine %s: the control plane is not healthy enough to change it: %w", except.Name, err)
 	case w.Wanted.AllowDisruption:
 		w.warn("The control plane could not be asked before machine "+except.Name+" changed", err.Error()+". It changes all the same (rollout.allow_disruption).")
@@ -78,6 +81,8 @@ func (w *worker) healthyControlPlane(ctx context.Context, except *member) error 
 			"See that workload_api reaches it, or set rollout.allow_disruption = true where it may be interrupted or lost", except.Name, err)
 	}
 }
+
+const nodeless = " has no Node that says whose it is"
 
 // failing says what of a control plane's machines is not as it should be. Beside theirs it learns the
 // name of the Node that goes: it may be known to nobody yet.
@@ -115,7 +120,7 @@ func (w *worker) failing(ctx context.Context, others []*member, goes *member) ([
 		case s.Problem != "":
 			failing = append(failing, s.Problem)
 		default:
-			failing = append(failing, "machine "+m.Name+" has no Node")
+			failing = append(failing, "machine "+m.Name+nodeless)
 		}
 	}
 

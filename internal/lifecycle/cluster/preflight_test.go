@@ -196,6 +196,39 @@ func TestPreflight_anAPIThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
+// TestPreflight_nodesThatNobodyKnows: Nodes that do not say whose they are tell nothing.
+func TestPreflight_nodesThatNobodyKnows(t *testing.T) {
+	t.Parallel()
+
+	bubble(t, 5, func(r *rig) {
+		w := &ward{rig: r, api: kubetest.New(r.t, kubetest.InMemory()), boots: map[string]int{}, quick: true}
+		w.record = r.run(crew(3)).Create(r.t.Context()).Record
+
+		defer w.later.Wait()
+
+		w.api.AddNode(kubetest.Node{Name: "somebody", Ready: "True"})
+
+		want := rolled(cluster.Rebuild, 0)
+		res := r.run(want).Update(r.t.Context(), w.record)
+		w.says(res.Err, "nothing says how to ask")
+
+		reach := func() *cluster.Run {
+			run := r.run(want)
+			run.Access, run.Dial = cluster.Access{Kubeconfig: w.api.Kubeconfig()}, w.api.Dial
+
+			return run
+		}
+		res = reach().Update(r.t.Context(), w.record)
+		w.says(res.Err, "has no Node that says whose it is")
+
+		want.AllowDisruption = true
+
+		if res = reach().Update(r.t.Context(), w.record); res.Err != nil || len(remade(res.Record)) != 3 || !warned(res, "could not be asked") {
+			r.t.Errorf("%v: %v, %+v", res.Err, remade(res.Record), res.Warnings)
+		}
+	})
+}
+
 // TestPreflight_oneMachineHasNoOthers: nobody is asked, and its rollout is the plan's to price.
 func TestPreflight_oneMachineHasNoOthers(t *testing.T) {
 	t.Parallel()
