@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -39,6 +40,15 @@ func TestDetach_theProviderOfTheTestsBelow(t *testing.T) { //nolint:paralleltest
 	if err := json.Unmarshal([]byte(text), &told); err != nil {
 		t.Fatal(err)
 	}
+
+	// Who runs the tests without a terminal may ignore these, and what they start does, too.
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGINT, syscall.SIGHUP)
+
+	go func() {
+		<-ends
+		os.Exit(1)
+	}()
 
 	h := open(t, told.Config)
 
