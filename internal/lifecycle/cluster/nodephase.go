@@ -45,31 +45,31 @@ func (w *worker) want(m *member) nodes.Want {
 // deployment.
 func (p *pilot) join(ctx context.Context) error {
 	want := p.want(p.m)
+	first := want
 
-	// A hook may be what makes Nodes ready: it installs the network plug-in.
-	if p.joins() && p.m.hooksDue() {
-		want.Ready, want.Settle = false, 0
+	if p.m.hooksDue() { // which may be what makes Nodes ready: they install the network plug-in
+		first.Ready = false
 	}
 
-	for {
-		if p.joins() {
-			if err := p.joinNode(ctx, want); err != nil {
-				return err
-			}
-		}
-
-		if !p.m.hooksDue() {
-			p.m.joined = true
-
-			return nil
-		}
-
-		if err := p.firstHooks(ctx, p.m); err != nil {
+	if p.joins() {
+		if err := p.joinNode(ctx, first); err != nil {
 			return err
 		}
-
-		want = p.want(p.m)
 	}
+
+	if err := p.firstHooks(ctx, p.m); err != nil {
+		return err
+	}
+
+	if p.joins() && want.Ready && !first.Ready {
+		if err := p.joinNode(ctx, want); err != nil {
+			return err
+		}
+	}
+
+	p.m.joined = true
+
+	return nil
 }
 
 func (p *pilot) joinNode(ctx context.Context, want nodes.Want) error {

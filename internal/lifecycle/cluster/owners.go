@@ -126,17 +126,7 @@ func (w *worker) beside() []Slot {
 			continue
 		}
 
-		used := map[int]bool{}
-		for _, m := range w.members {
-			used[m.Index] = used[m.Index] || m.Pool == p.Name
-		}
-
-		index := 0
-		for used[index] {
-			index++
-		}
-
-		out = append(out, w.Wanted.slot(p, index))
+		out = append(out, w.next(p))
 	}
 
 	return out

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,20 +50,18 @@ func (w *worker) healthyControlPlane(ctx context.Context, except *member) error 
 	answered, ill := false, false
 
 	err := wait.Until(bounded, rhythm, func(ctx context.Context) (wait.Verdict, string, error) {
-		failing, err := w.failing(ctx, others, except)
+		failing, unknown, err := w.failing(ctx, others, except)
 		if err != nil {
 			return wait.Again, "", err
 		}
 
-		answered = true
-		// who has no Node that could be told as its own says nothing about itself
-		ill = slices.ContainsFunc(failing, func(text string) bool { return !strings.HasSuffix(text, nodeless) })
+		answered, ill = true, len(failing) > 0
 
-		if len(failing) == 0 {
+		if len(failing)+len(unknown) == 0 {
 			return wait.Done, "", nil
 		}
 
-		return wait.Again, "not as it should be: " + strings.Join(failing, "; "), nil
+		return wait.Again, "not as it should be: " + strings.Join(append(unknown, failing...), "; "), nil
 	})
 
 	switch {
@@ -82,14 +79,12 @@ func (w *worker) healthyControlPlane(ctx context.Context, except *member) error 
 	}
 }
 
-const nodeless = " has no Node that says whose it is"
-
-// failing says what of a control plane's machines is not as it should be. Beside theirs it learns the
-// name of the Node that goes: it may be known to nobody yet.
-func (w *worker) failing(ctx context.Context, others []*member, goes *member) ([]string, error) {
+// failing says what of a control plane's machines is not as it should be, and of which nothing is known.
+// Beside theirs it learns the name of the Node that goes: it may be known to nobody yet.
+func (w *worker) failing(ctx context.Context, others []*member, goes *member) (failing, unknown []string, err error) {
 	api, err := w.workload(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 
 	wants := []nodes.Want{w.want(goes)}
@@ -106,12 +101,12 @@ func (w *worker) failing(ctx context.Context, others []*member, goes *member) ([
 
 	states, err := nodes.Status(ctx, api, wants)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 
 	goes.node = states[goes.Name].Node
 
-	var names, failing []string
+	var names []string
 
 	for _, m := range others {
 		switch s := states[m.Name]; {
@@ -120,14 +115,14 @@ func (w *worker) failing(ctx context.Context, others []*member, goes *member) ([
 		case s.Problem != "":
 			failing = append(failing, s.Problem)
 		default:
-			failing = append(failing, "machine "+m.Name+nodeless)
+			unknown = append(unknown, "machine "+m.Name+" has no Node that says whose it is")
 		}
 	}
 
 	more, err := nodes.ControlPlane(ctx, api, names)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 
-	return append(failing, more...), nil
+	return append(failing, more...), unknown, nil
 }

@@ -215,8 +215,9 @@ func (w *worker) remakeOne(ctx context.Context, m *member) error {
 	return w.bring(ctx, m, GoalRun)
 }
 
-// surge makes one machine beyond the replicas and takes an outdated one down once it runs.
-func (w *worker) surge(ctx context.Context, p Pool, old *member) error {
+// next is the place of the machine that a rollout makes beside the others: the lowest index is free again
+// once its machine has gone.
+func (w *worker) next(p Pool) Slot {
 	used := map[int]bool{}
 	for _, m := range w.members {
 		used[m.Index] = used[m.Index] || m.Pool == p.Name && !m.gone
@@ -227,7 +228,12 @@ func (w *worker) surge(ctx context.Context, p Pool, old *member) error {
 		index++
 	}
 
-	s := w.Wanted.slot(p, index)
+	return w.Wanted.slot(p, index)
+}
+
+// surge makes one machine beyond the replicas and takes an outdated one down once it runs.
+func (w *worker) surge(ctx context.Context, p Pool, old *member) error {
+	s := w.next(p)
 	m := w.enlist(s)
 	w.log(ctx, fmt.Sprintf("machine %s is to take the place of %s on %s", s.Name, old.Name, choose.Name(old.seen)))
 

@@ -255,7 +255,8 @@ func (p *pilot) undeploy(ctx context.Context) error {
 func (p *pilot) departed(ctx context.Context, was host.Tenancy) error {
 	id := p.m.seen.Node.UUID
 
-	if was.CleaningWas != nil && !p.taken() {
+	// one that is somebody else's by now is left alone
+	if own := p.m.seen.Node.InstanceUUID; was.CleaningWas != nil && (own == "" || own == p.m.ClaimID) {
 		if _, err := p.Far.Patch(ctx, id, []ironic.Patch{{Op: "add", Path: "/automated_clean", Value: *was.CleaningWas}}); err != nil {
 			p.warn("Host "+choose.Name(p.m.seen)+" keeps the cleaning mode of machine "+p.m.Name, err.Error())
 		}
@@ -273,19 +274,12 @@ func (p *pilot) departed(ctx context.Context, was host.Tenancy) error {
 	return p.forgetNode(ctx)
 }
 
-// taken reports whether the host that a machine has left is somebody else's already.
-func (p *pilot) taken() bool {
-	id := p.m.seen.Node.InstanceUUID
-
-	return id != "" && id != p.m.ClaimID
-}
-
 // leaveOn switches a host on again that was on when its machine came, so that it is left as its owner
 // wants it: Ironic switches off what it has cleaned. One that is used again at once is not waited for.
 func (p *pilot) leaveOn(ctx context.Context, was host.Tenancy) {
 	n := p.m.seen.Node
 
-	if !p.m.unwanted || p.taken() || n.PowerState == ironic.PowerOn || was.PowerWas != ironic.PowerOn && !p.m.pool.KeepPower || n.InstanceUUID == p.m.ClaimID {
+	if !p.m.unwanted || n.InstanceUUID != "" || n.PowerState == ironic.PowerOn || was.PowerWas != ironic.PowerOn && !p.m.pool.KeepPower {
 		return
 	}
 

@@ -19,10 +19,14 @@ import (
 
 // leaves reports whether a machine gives its host up before it is made anew from another template.
 func (m *member) leaves() bool {
-	r := m.pool.Rollout
-	surge, _ := r.Bounds(m.pool.Replicas)
+	surge, _ := m.pool.Rollout.Bounds(m.pool.Replicas)
 
-	return m.outdated() && r.Strategy == Replace && m.pool.Reuse != ReuseRequired && surge == 0
+	return m.outdated() && m.vacates() && surge == 0
+}
+
+// vacates reports whether others may get the host of a machine while it is made anew.
+func (m *member) vacates() bool {
+	return m.pool.Rollout.Strategy == Replace && m.pool.Reuse != ReuseRequired
 }
 
 // succeeded refuses an apply that would take down machines which no host is left for, beside those
@@ -49,9 +53,7 @@ func (w *worker) succeeded(assigned map[string]string) error {
 
 // replaced refuses to take machines down that no host is left for now.
 func (w *worker) replaced(ctx context.Context, batch []*member) error {
-	going := slices.DeleteFunc(slices.Clone(batch), func(m *member) bool {
-		return m.pool.Rollout.Strategy != Replace || m.pool.Reuse == ReuseRequired
-	})
+	going := slices.DeleteFunc(slices.Clone(batch), func(m *member) bool { return !m.vacates() })
 
 	if len(going) == 0 {
 		return nil

@@ -119,7 +119,7 @@ func (p *planner) priceOfRollout(one cluster.Pool, again []string, diags *diag.D
 			return
 		}
 
-		if err := p.wanted.CheckAskable(again, p.askable()); err != nil {
+		if err := p.wanted.CheckAskable(again, p.plan.reaches()); err != nil {
 			diags.AddAttributeError(p.roles[one.Name].at.AtName("rollout"), "Nobody can tell whether the control plane of "+p.plan.inLabel()+" survives its rollout", value.Sentence(err))
 
 			return
@@ -160,7 +160,7 @@ func (p *planner) priceOfMaybe(one cluster.Pool, down []string, diags *diag.Diag
 	}
 
 	if one.Role == cluster.ControlPlane {
-		refused = append(refused, p.wanted.CheckQuorum(maybe), p.wanted.CheckAskable(maybe, p.askable()))
+		refused = append(refused, p.wanted.CheckQuorum(maybe), p.wanted.CheckAskable(maybe, p.plan.reaches()))
 	}
 
 	for _, err := range refused {
@@ -172,14 +172,11 @@ func (p *planner) priceOfMaybe(one cluster.Pool, down []string, diags *diag.Diag
 	diags.AddWarning(fmt.Sprintf("Disks of %s of %s may be overwritten, as %s %s not known yet", names(maybe), p.plan.inLabel(), strings.Join(open, ", "), are), detail)
 }
 
-// askable reports whether the configuration says how the cluster's API is reached.
-func (p *planner) askable() bool { return !p.plan.WorkloadAPI.IsNull() || !p.plan.Bootstrap.IsNull() }
-
 // drains reports whether the apply can look at Nodes, and does.
 func (p *planner) drains() bool {
 	level := p.wanted.Wait.Level
 
-	return p.askable() && (level == cluster.LevelRegistered || level == cluster.LevelNodes)
+	return p.plan.reaches() && (level == cluster.LevelRegistered || level == cluster.LevelNodes)
 }
 
 // leaving says how machines go.
