@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/ceph"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // cephSessions are the open sessions with Ceph clusters: one a cluster, for all rooms.
@@ -21,7 +22,7 @@ type cephSessions struct {
 
 // cephSession is the session with one cluster, once there is one.
 type cephSession struct {
-	busy chan struct{} // holds a token while somebody opens or closes
+	busy wait.Places // taken while somebody opens or closes
 	open *ceph.Session
 	lost []*ceph.Session // others may still hold them
 	fsid string
@@ -43,12 +44,11 @@ func (s *services) Ceph(ctx context.Context, id string, connection *remote.Confi
 
 	entry := s.ceph.of(loc, connection)
 
-	select {
-	case entry.busy <- struct{}{}:
-		defer func() { <-entry.busy }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("reach cluster %s: %w", loc, context.Cause(ctx))
+	leave, err := entry.busy.Enter(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reach cluster %s: %w", loc, err)
 	}
+	defer leave()
 
 	if entry.open != nil && !entry.open.Lost() {
 		loc.FSID = entry.fsid
@@ -84,7 +84,7 @@ func (c *cephSessions) of(loc ceph.Location, connection *remote.Config) *cephSes
 	}
 
 	if c.all[key] == nil {
-		c.all[key] = &cephSession{busy: make(chan struct{}, 1)}
+		c.all[key] = &cephSession{busy: make(wait.Places, 1)}
 	}
 
 	return c.all[key]

@@ -28,7 +28,7 @@ type login struct {
 	alone              *fabric.Caller // without a proof
 	username, password string
 
-	turn chan struct{} // held by the one who logs in or out, who may change failed and since
+	turn wait.Places // held by the one who logs in or out, who may change failed and since
 
 	failed error     // of the last login
 	since  time.Time // when it failed
@@ -43,7 +43,7 @@ type login struct {
 type session struct{ token, path string }
 
 func newLogin(alone *fabric.Caller, a fabric.Auth) *login {
-	return &login{alone: alone, username: a.Username, password: a.Password, turn: make(chan struct{}, 1)}
+	return &login{alone: alone, username: a.Username, password: a.Password, turn: make(wait.Places, 1)}
 }
 
 // Authorize implements [fabric.Authorizer].
@@ -96,21 +96,12 @@ func (l *login) proof() (string, bool) {
 	return l.now.token, l.basic
 }
 
-// enter takes the turn.
-func (l *login) enter(ctx context.Context) error {
-	select {
-	case l.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 func (l *login) begin(ctx context.Context) (string, bool, error) {
-	if err := l.enter(ctx); err != nil {
+	leave, err := l.turn.Enter(ctx)
+	if err != nil {
 		return "", false, err
 	}
-	defer func() { <-l.turn }()
+	defer leave()
 
 	if token, basic := l.proof(); token != "" || basic {
 		return token, basic, nil
@@ -218,10 +209,11 @@ func (l *login) end(ctx context.Context, s session) error {
 
 // close ends the session, if there is one. The next request logs in again.
 func (l *login) close(ctx context.Context) error {
-	if err := l.enter(ctx); err != nil {
+	leave, err := l.turn.Enter(ctx)
+	if err != nil {
 		return err
 	}
-	defer func() { <-l.turn }()
+	defer leave()
 
 	l.mu.Lock()
 	s := l.now
@@ -232,7 +224,7 @@ func (l *login) close(ctx context.Context) error {
 		return nil
 	}
 
-	err := l.end(ctx, s)
+	err = l.end(ctx, s)
 
 	var e *fabric.Error
 	if errors.As(err, &e) && (e.Status == http.StatusUnauthorized || e.Status == http.StatusNotFound) {

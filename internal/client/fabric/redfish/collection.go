@@ -124,7 +124,8 @@ func (l *look) keep(v any) {
 			return // a reference, or a part of a resource
 		}
 
-		s := &sight{turn: make(wait.Places, 1), read: true, doc: resource{Object: o, path: path, etag: o.Text("@odata.etag")}}
+		s := newOnce[resource]()
+		s.known, s.value = true, resource{Object: o, path: path, etag: o.Text("@odata.etag")}
 
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -34,14 +34,7 @@ type look struct {
 	slots  chan struct{} // one for each request under way
 
 	mu   sync.Mutex
-	seen map[string]*sight
-}
-
-type sight struct {
-	turn wait.Places // of the one who reads it
-	read bool
-	doc  resource
-	err  error
+	seen map[string]*once[resource]
 }
 
 // resource is a resource as it was read.
@@ -53,7 +46,7 @@ type resource struct {
 }
 
 func (d *driver) look(op string) *look {
-	return &look{caller: d.caller, op: op, slots: make(chan struct{}, atATime), seen: map[string]*sight{}}
+	return &look{caller: d.caller, op: op, slots: make(chan struct{}, atATime), seen: map[string]*once[resource]{}}
 }
 
 // get reads a resource.
@@ -62,24 +55,13 @@ func (l *look) get(ctx context.Context, path string) (resource, error) {
 
 	s := l.seen[path]
 	if s == nil {
-		s = &sight{turn: make(wait.Places, 1)}
+		s = newOnce[resource]()
 		l.seen[path] = s
 	}
 
 	l.mu.Unlock()
 
-	done, err := s.turn.Enter(ctx)
-	if err != nil {
-		return resource{}, fabric.GivenUp(l.op, err)
-	}
-	defer done()
-
-	if !s.read {
-		s.doc, s.err = l.fetch(ctx, path)
-		s.read = true
-	}
-
-	return s.doc, s.err
+	return s.get(ctx, l.op, func(ctx context.Context) (resource, error) { return l.fetch(ctx, path) })
 }
 
 func (l *look) fetch(ctx context.Context, path string) (resource, error) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // service is what does not change while a service runs: where its collections are, and which
@@ -112,7 +111,7 @@ func (s *service) choose(ctx context.Context, l *look, fabrics string) (bool, er
 // way is how the service composes, for one question or order.
 func (s service) way(l *look) way {
 	if s.zoned {
-		return &zones{look: l, fabrics: s.fabrics, turn: make(wait.Places, 1)}
+		return &zones{look: l, fabrics: s.fabrics, all: newOnce[[]zone]()}
 	}
 
 	return &blocks{look: l, collection: s.blocks, certain: s.certain}

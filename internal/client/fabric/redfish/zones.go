@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 // zones composes with the zones of fabrics: what is in one zone may talk to each other.
@@ -19,10 +18,7 @@ type zones struct {
 
 	fabrics []string
 
-	turn  wait.Places // of the one who reads them
-	known bool
-	all   []zone
-	err   error
+	all *once[[]zone]
 }
 
 // zone is a zone of a fabric.
@@ -46,18 +42,7 @@ func (z zone) holds() bool {
 
 // list reads all zones, once a look.
 func (z *zones) list(ctx context.Context) ([]zone, error) {
-	done, err := z.turn.Enter(ctx)
-	if err != nil {
-		return nil, fabric.GivenUp(z.op, err)
-	}
-	defer done()
-
-	if !z.known {
-		z.all, z.err = z.read(ctx)
-		z.known = true
-	}
-
-	return z.all, z.err
+	return z.all.get(ctx, z.op, z.read)
 }
 
 func (z *zones) read(ctx context.Context) ([]zone, error) {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/fabric"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
 const (
@@ -36,7 +37,7 @@ type Source struct {
 	auth   fabric.Auth
 	path   string
 
-	turn chan struct{} // who holds it may look at, and change, what is below
+	turn wait.Places // who holds it may look at, and change, what is below
 
 	token   *oauth2.Token
 	from    time.Time // when the last grant was asked for
@@ -74,7 +75,7 @@ func New(cfg fabric.Config) (*Source, error) {
 	}
 
 	return &Source{
-		caller: caller, auth: auth, turn: make(chan struct{}, 1),
+		caller: caller, auth: auth, turn: make(wait.Places, 1),
 		path: "/id_manager/realms/" + url.PathEscape(auth.Realm) + "/protocol/openid-connect/token",
 	}, nil
 }
@@ -106,10 +107,11 @@ func (s *Source) Refused(ctx context.Context) bool {
 
 // Drop forgets a token that was refused, unless another took its place already.
 func (s *Source) Drop(ctx context.Context, access string) {
-	if s.enter(ctx) != nil {
+	leave, err := s.turn.Enter(ctx)
+	if err != nil {
 		return
 	}
-	defer s.leave()
+	defer leave()
 
 	if s.token != nil && s.token.AccessToken == access {
 		s.token = nil
@@ -126,23 +128,13 @@ func (s *Source) Token(ctx context.Context) (fabric.Token, error) {
 	return fabric.Token{AccessToken: t.AccessToken, Type: t.Type(), Expiry: t.Expiry}, nil
 }
 
-func (s *Source) enter(ctx context.Context) error {
-	select {
-	case s.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (s *Source) leave() { <-s.turn }
-
 // get returns the token, or logs in for all who wait.
 func (s *Source) get(ctx context.Context) (*oauth2.Token, error) {
-	if err := s.enter(ctx); err != nil {
+	leave, err := s.turn.Enter(ctx)
+	if err != nil {
 		return nil, fabric.GivenUp("log in", err)
 	}
-	defer s.leave()
+	defer leave()
 
 	now := time.Now()
 

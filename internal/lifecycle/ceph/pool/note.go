@@ -91,12 +91,11 @@ func putBack(ctx context.Context, c *api.Cluster, option string) error {
 
 // leftovers puts back what earlier runs left set.
 func leftovers(ctx context.Context, c *api.Cluster) (warnings []string) {
-	select {
-	case permits <- struct{}{}:
-		defer func() { <-permits }()
-	case <-ctx.Done():
+	leave, err := permits.Enter(ctx)
+	if err != nil {
 		return nil
 	}
+	defer leave()
 
 	for _, option := range []string{allowDelete, allowSizeOne} {
 		if err := putBack(ctx, c, option); err != nil {

@@ -30,7 +30,7 @@ var errForbidden = &api.Error{Code: -1}
 
 // permits lets one at a time have an option of the monitors for a moment: the one that puts it
 // back must not do so while another needs it.
-var permits = make(chan struct{}, 1)
+var permits = make(wait.Places, 1)
 
 // permitted does something that an option of the monitors may forbid. Where it does, the option
 // is set for the moment, and is put back whatever happens.
@@ -39,12 +39,11 @@ func permitted(ctx context.Context, c *api.Cluster, option string, do func(ctx c
 		return err
 	}
 
-	select {
-	case permits <- struct{}{}:
-		defer func() { <-permits }()
-	case <-ctx.Done():
-		return fmt.Errorf("wait for the option %s: %w", option, context.Cause(ctx))
+	leave, err := permits.Enter(ctx)
+	if err != nil {
+		return fmt.Errorf("wait for the option %s: %w", option, err)
 	}
+	defer leave()
 
 	// A run that was killed left it as it is now.
 	if err := putBack(ctx, c, option); err != nil {
