@@ -205,6 +205,41 @@ func TestUpdate_adoptsNoOneElses(t *testing.T) {
 	}
 }
 
+// TestUpdate_tellsWhoEnded: a daemon that its host says does not run, and that the cluster has not
+// missed yet, is reported as gone before it is started: it must not pass for the one that comes.
+func TestUpdate_tellsWhoEnded(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		kind, id string
+		told     string
+		want     bool
+	}{
+		"the active manager": {"mgr", "a", `ask {"prefix":"mgr fail","who":"a"}`, true},
+		"a standby":          {"mgr", "b", `ask {"prefix":"mgr fail"`, false},
+		"an OSD":             {"osd", "0", `ask {"ids":["0"],"prefix":"osd down"}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			st := staged(t, settled(t))
+			for _, h := range []string{"h1", "h2"} {
+				st.daemon(h, c.kind, c.id, stopped)
+			}
+
+			start := "start " + c.kind + "." + c.id
+			st.run().Update(st.ends(t, start), known())
+
+			told := slices.IndexFunc(st.done, func(s string) bool { return strings.HasPrefix(s, c.told) })
+			started := slices.IndexFunc(st.done, func(s string) bool { return strings.HasPrefix(s, start) })
+
+			if started < 0 || c.want != (told >= 0) || told > started {
+				t.Errorf("told at %d, started at %d: %q", told, started, st.done)
+			}
+		})
+	}
+}
+
 // TestApply_knowsItsOwn: what is of the cluster is never taken for what another one left, whether
 // the state tells which it is, or one of its hosts.
 func TestApply_knowsItsOwn(t *testing.T) {

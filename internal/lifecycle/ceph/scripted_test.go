@@ -130,6 +130,10 @@ func (a *actor) Write(ctx context.Context, _ ceph.Layout, files []ceph.File) err
 	return a.stage.note(ctx, "write %d on %s", len(files), a.name)
 }
 
+func (a *actor) MakeDaemon(ctx context.Context, _ ceph.Layout, d ceph.Daemon, _ []byte) error {
+	return a.stage.note(ctx, "make %s on %s", d, a.name)
+}
+
 func (a *actor) MakeSlot(ctx context.Context, _ ceph.Layout, want ceph.SlotSpec) (ceph.Slot, error) {
 	if a.slot == nil {
 		return ceph.Slot{}, errors.New("no slot")
@@ -241,9 +245,10 @@ func answersOf(sc *scene) map[string]string {
 		"mgr dump":      fmt.Sprintf(`{"epoch":1,"active_name":%q,"available":true,"standbys":%s,"modules":[],"services":{},"always_on_modules":{}}`, sc.s.Cluster.Mgr.Active, standbys),
 		"osd dump": fmt.Sprintf(`{"epoch":1,"fsid":%q,"pools":[{"pool":1,"pool_name":".mgr","size":3}],"osds":[%s],"require_osd_release":%q,`+
 			`"full_ratio":0.95,"backfillfull_ratio":0.9,"nearfull_ratio":0.85,"crush_node_flags":%s}`, fsid, strings.Join(osds, ","), m.RequireRelease, nodeFlags),
-		"osd tree":    fmt.Sprintf(`{"nodes":[{"id":-1,"name":"default","type":"root","children":[%s]},%s],"stray":[]}`, strings.Join(hosts, ","), strings.Join(nodes, ",")),
-		"config dump": `[]`,
-		"versions":    string(versions),
-		"pg stat":     `{"num_pgs":1,"num_pg_by_state":[{"name":"active+clean","num":1}]}`,
+		"osd tree":           fmt.Sprintf(`{"nodes":[{"id":-1,"name":"default","type":"root","children":[%s]},%s],"stray":[]}`, strings.Join(hosts, ","), strings.Join(nodes, ",")),
+		"config dump":        `[]`,
+		"auth get-or-create": `[{"entity":"mgr.a","key":"AQB0"},{"entity":"mgr.b","key":"AQB1"}]`,
+		"versions":           string(versions),
+		"pg stat":            `{"num_pgs":1,"num_pg_by_state":[{"name":"active+clean","num":1}]}`,
 	}
 }

@@ -50,6 +50,10 @@ func (w *worker) makeMgrs(ctx context.Context, seen *Seen, placed []Placed) erro
 	}
 
 	return w.each(ctx, placed, func(ctx context.Context, p Placed) error {
+		if err := ended(ctx, c, seen, p.ID); err != nil {
+			return err
+		}
+
 		key, err := c.AuthGetOrCreate(ctx, p.String(), mgrCaps())
 		if err != nil {
 			return err
@@ -67,6 +71,17 @@ func (w *worker) makeMgrs(ctx context.Context, seen *Seen, placed []Placed) erro
 
 		return w.start(ctx, h, seen, p, StartHow{})
 	})
+}
+
+// ended tells the cluster that its active manager does not run: it notices by itself only after
+// half a minute (much later where the monitors were down, too), and until then the one that is
+// started would seem to be active already.
+func ended(ctx context.Context, c *api.Cluster, seen *Seen, id string) error {
+	if seen.Cluster.Mgr.Active != id {
+		return nil
+	}
+
+	return c.MgrFail(ctx, id)
 }
 
 // removeMgr hands over first where the manager is the active one: one that just ends is
