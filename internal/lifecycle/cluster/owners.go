@@ -122,7 +122,7 @@ func (w *worker) beside() []Slot {
 	var out []Slot
 
 	for _, p := range w.Wanted.Pools {
-		if surge, _ := p.Rollout.Bounds(p.Replicas); surge == 0 || len(w.outdatedOf(p.Name)) == 0 || w.Wanted.Wait.Level == LevelClaimed {
+		if surge, _ := p.Bounds(); surge == 0 || len(w.outdatedOf(p.Name)) == 0 || w.Wanted.Wait.Level == LevelClaimed {
 			continue
 		}
 

@@ -185,7 +185,7 @@ func (w *Wanted) CheckQuorum(remade []string) error {
 func (p Pool) Interrupts() bool {
 	const majority = 3
 
-	surge, _ := p.Rollout.Bounds(p.Replicas)
+	surge, _ := p.Bounds()
 
 	return p.Role == ControlPlane && surge == 0 && p.Replicas < majority
 }

@@ -25,7 +25,7 @@ func (w *Wanted) CheckAskable(remade []string, reachable bool) error {
 		return nil
 	}
 
-	if surge, _ := p.Rollout.Bounds(p.Replicas); p.Replicas == 1 && surge == 0 {
+	if surge, _ := p.Bounds(); p.Replicas == 1 && surge == 0 {
 		return nil
 	}
 

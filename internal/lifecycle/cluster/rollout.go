@@ -55,10 +55,7 @@ func (w *worker) rollPool(ctx context.Context, p Pool) error {
 // roller is how a pool takes one step: a machine beside the others where a host is free for it, else
 // as many in place of others as may be missing.
 func (w *worker) roller(p Pool) func(ctx context.Context, out []*member) error {
-	surge, unavailable := p.Rollout.Bounds(p.Replicas)
-	if p.Role == ControlPlane {
-		unavailable = min(unavailable, 1)
-	}
+	surge, unavailable := p.Bounds()
 
 	var told bool
 
@@ -147,15 +144,20 @@ func (w *worker) beforeNext(ctx context.Context, p Pool, next *member, first boo
 }
 
 // Bounds are how many machines a rollout may make beyond the replicas, and how many of those it may
-// take down, as Cluster API rounds them: both nothing would never get on.
-func (r Rollout) Bounds(replicas int) (surge, unavailable int) {
-	surge, unavailable = r.MaxSurge.Of(replicas, true), r.MaxUnavailable.Of(replicas, false)
-	if r.Strategy != Replace {
+// take down, as Cluster API rounds them: both nothing would never get on. A control plane loses one
+// machine at a time.
+func (p Pool) Bounds() (surge, unavailable int) {
+	surge, unavailable = p.Rollout.MaxSurge.Of(p.Replicas, true), p.Rollout.MaxUnavailable.Of(p.Replicas, false)
+	if p.Rollout.Strategy != Replace {
 		surge = 0 // a machine that keeps its host needs no other beside it
 	}
 
 	if surge == 0 {
 		unavailable = max(unavailable, 1)
+	}
+
+	if p.Role == ControlPlane {
+		unavailable = min(unavailable, 1)
 	}
 
 	return surge, unavailable

@@ -19,7 +19,7 @@ import (
 
 // leaves reports whether a machine gives its host up before it is made anew from another template.
 func (m *member) leaves() bool {
-	surge, _ := m.pool.Rollout.Bounds(m.pool.Replicas)
+	surge, _ := m.pool.Bounds()
 
 	return m.outdated() && m.vacates() && surge == 0
 }

@@ -134,8 +134,7 @@ func (p *planner) strategy(pool string) cluster.Strategy {
 // their names yet.
 func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
 	for _, one := range p.wanted.Pools {
-		surge, _ := one.Rollout.Bounds(one.Replicas)
-		if surge == 0 || one.Rollout.Strategy != cluster.Replace {
+		if surge, _ := one.Bounds(); surge == 0 {
 			continue
 		}
 

@@ -210,10 +210,7 @@ func (p *planner) course(one cluster.Pool, again []string) string {
 		how = "after a drain " + how
 	}
 
-	surge, unavailable := one.Rollout.Bounds(one.Replicas)
-	if one.Role == cluster.ControlPlane {
-		unavailable = 1
-	}
+	surge, unavailable := one.Bounds()
 
 	text := fmt.Sprintf("%s: %s. At most %d at a time (rollout.max_surge %d, max_unavailable %d).", how, onHosts(p.have, again), max(surge, unavailable), surge, unavailable)
 
