@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/claim"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -66,7 +67,7 @@ func (w *worker) roller(p Pool) func(ctx context.Context, out []*member) error {
 				return err
 			}
 
-			if err := w.withoutSpare(p, unavailable, spare); err != nil {
+			if err := w.Wanted.CheckUnspared(p, spare); err != nil {
 				return err
 			}
 
@@ -87,16 +88,17 @@ func (w *worker) roller(p Pool) func(ctx context.Context, out []*member) error {
 	}
 }
 
-// withoutSpare refuses to go on where no machine may be missing.
-func (w *worker) withoutSpare(p Pool, unavailable int, cause error) error {
+// CheckUnspared refuses a rollout for which no host is free beside the others, as the cause says, where no
+// machine may be missing.
+func (w *Wanted) CheckUnspared(p Pool, cause error) error {
 	without := p
 	without.Rollout.MaxSurge = Share{}
 
-	switch {
+	switch _, unavailable := p.Bounds(); {
 	case unavailable < 1:
-		return fmt.Errorf("rollout.max_unavailable lets no machine go before another one is there, and %w: add a host, or let one be unavailable", cause)
-	case without.Interrupts() && !w.Wanted.ExternalEtcd && !w.Wanted.AllowDisruption:
-		return fmt.Errorf("a control plane with %d replicas does not survive that one of them goes before another one is there, and %w: add a host, or set rollout.allow_disruption where the cluster may be lost",
+		return fmt.Errorf("rollout.max_unavailable lets no machine go before another one is there (add a host, or let one be unavailable), and %w", cause)
+	case without.Interrupts() && !w.ExternalEtcd && !w.AllowDisruption:
+		return fmt.Errorf("a control plane with %d replicas does not survive that one of them goes before another one is there (add a host, or set rollout.allow_disruption where the cluster may be lost), and %w",
 			p.Replicas, cause)
 	default:
 		return nil
@@ -117,6 +119,15 @@ func (w *worker) unspared(m *member, err error) error {
 	w.dismiss(m)
 
 	return &noSpareError{err}
+}
+
+// CheckSpare says where no host of a list is free for a machine beside the others.
+func (w *Wanted) CheckSpare(s Slot, all []host.Seen, taken map[string]choose.Placed) error {
+	if _, refused := w.Assign([]Slot{s}, all, taken); len(refused) > 0 {
+		return &noSpareError{&CapacityError{refused}}
+	}
+
+	return nil
 }
 
 // noSpareError says that no host is free for a machine beside the others.
@@ -217,20 +228,26 @@ func (w *worker) remakeOne(ctx context.Context, m *member) error {
 	return w.bring(ctx, m, GoalRun)
 }
 
-// next is the place of the machine that a rollout makes beside the others: the lowest index is free again
-// once its machine has gone.
+// next is the place of the machine that a rollout makes beside the others: an index is free again once its
+// machine has gone.
 func (w *worker) next(p Pool) Slot {
 	used := map[int]bool{}
 	for _, m := range w.members {
 		used[m.Index] = used[m.Index] || m.Pool == p.Name && !m.gone
 	}
 
+	return w.Wanted.Beside(p, used)
+}
+
+// Beside is the machine that a rollout of a pool makes beside the others: the one with the lowest index that
+// is not used.
+func (w *Wanted) Beside(p Pool, used map[int]bool) Slot {
 	index := 0
 	for used[index] {
 		index++
 	}
 
-	return w.Wanted.slot(p, index)
+	return w.slot(p, index)
 }
 
 // surge makes one machine beyond the replicas and takes an outdated one down once it runs.

@@ -17,16 +17,14 @@ import (
 // This file makes sure that a machine which leaves its host to be made anew finds one again: its own
 // counts where it would be eligible as it comes back. A host that another machine leaves later does not.
 
-// leaves reports whether a machine gives its host up before it is made anew from another template.
-func (m *member) leaves() bool {
-	surge, _ := m.pool.Bounds()
+// Vacates reports whether others may get the host of a machine of a pool while it is made anew.
+func (p Pool) Vacates() bool { return p.Rollout.Strategy == Replace && p.Reuse != ReuseRequired }
 
-	return m.outdated() && m.vacates() && surge == 0
-}
+// Leaves reports whether machines of a pool give their hosts up before they are made anew.
+func (p Pool) Leaves() bool {
+	surge, _ := p.Bounds()
 
-// vacates reports whether others may get the host of a machine while it is made anew.
-func (m *member) vacates() bool {
-	return m.pool.Rollout.Strategy == Replace && m.pool.Reuse != ReuseRequired
+	return p.Vacates() && surge == 0
 }
 
 // succeeded refuses an apply that would take down machines which no host is left for, beside those
@@ -39,7 +37,7 @@ func (w *worker) succeeded(assigned map[string]string) error {
 	var going []*member
 
 	for _, m := range w.wantedMembers() {
-		if m.leaves() {
+		if m.outdated() && m.pool.Leaves() {
 			going = append(going, m)
 		}
 	}
@@ -53,7 +51,7 @@ func (w *worker) succeeded(assigned map[string]string) error {
 
 // replaced refuses to take machines down that no host is left for now.
 func (w *worker) replaced(ctx context.Context, batch []*member) error {
-	going := slices.DeleteFunc(slices.Clone(batch), func(m *member) bool { return !m.vacates() })
+	going := slices.DeleteFunc(slices.Clone(batch), func(m *member) bool { return !m.pool.Vacates() })
 
 	if len(going) == 0 {
 		return nil
@@ -70,24 +68,15 @@ func (w *worker) replaced(ctx context.Context, batch []*member) error {
 // successors matches machines that leave with hosts, as if they had left all at once, beside what
 // others are assigned to.
 func (w *worker) successors(going []*member, all []host.Seen, assigned map[string]string) error {
-	if len(going) == 0 {
-		return nil
-	}
-
 	var (
-		slots  = make([]Slot, 0, len(going))
-		leaves = make(map[string]bool, len(going))
-		failed = map[string]bool{}
+		leave  = make([]Leaver, 0, len(going))
+		failed []string
 		taken  = w.taken()
 	)
 
 	for _, m := range going {
-		slots = append(slots, m.Slot)
-		leaves[m.seen.Node.UUID] = true
-
-		for _, id := range m.avoid {
-			failed[id] = true
-		}
+		leave = append(leave, Leaver{m.Slot, m.seen.Node.UUID})
+		failed = append(failed, m.avoid...)
 	}
 
 	for name, id := range assigned {
@@ -95,19 +84,41 @@ func (w *worker) successors(going []*member, all []host.Seen, assigned map[strin
 		taken[name] = choose.Placed{HostID: id, Domain: w.hostAt(id).Journal.FailureDomain, Pool: m.Pool, ControlPlane: m.Role == ControlPlane}
 	}
 
-	hosts := make([]host.Seen, 0, len(all))
+	all = slices.DeleteFunc(slices.Clone(all), func(s host.Seen) bool { return slices.Contains(failed, s.Node.UUID) })
 
-	for _, s := range all {
-		switch id := s.Node.UUID; {
-		case failed[id]:
-		case leaves[id]:
-			hosts = append(hosts, returned(s))
-		default:
-			hosts = append(hosts, s)
+	return w.Wanted.CheckSuccessors(leave, all, taken)
+}
+
+// Leaver is a machine that leaves its host before it is made anew, perhaps on another one.
+type Leaver struct {
+	Slot
+
+	HostID string
+}
+
+// CheckSuccessors refuses to take machines down together that no host of a list would be left for.
+func (w *Wanted) CheckSuccessors(going []Leaver, all []host.Seen, taken map[string]choose.Placed) error {
+	if len(going) == 0 {
+		return nil
+	}
+
+	slots := make([]Slot, 0, len(going))
+	left := make(map[string]bool, len(going))
+
+	for _, l := range going {
+		slots = append(slots, l.Slot)
+		left[l.HostID] = true
+	}
+
+	hosts := slices.Clone(all)
+
+	for i, s := range hosts {
+		if left[s.Node.UUID] {
+			hosts[i] = returned(s)
 		}
 	}
 
-	if _, refused := w.Wanted.Assign(slots, hosts, taken); len(refused) > 0 {
+	if _, refused := w.Assign(slots, hosts, taken); len(refused) > 0 {
 		return fmt.Errorf("machines are not taken down for their new template, as no host would be left for them: %w\n\n"+
 			"See to one of the hosts or enrol another one; rollout.strategy = \"rebuild\" makes machines anew where they are", &CapacityError{refused})
 	}

@@ -28,6 +28,9 @@ func TestCluster_addressOfARunningMachine(t *testing.T) {
 		moved := map[string]string{"edge-w-0": "192.0.2.130", "edge-w-2": "192.0.2.110"}
 		swapped := map[string]string{"edge-w-0": "192.0.2.111", "edge-w-1": "192.0.2.110"}
 
+		beside := chosen(nil, another, Map{"rollout": Map{"max_surge": "1"}})
+		beside["workers"].(Map)["x"] = pool(1, Map{"data_template": theTemplate, "ip_index_offset": 12})
+
 		for name, c := range map[string]struct {
 			config Map
 			want   string
@@ -36,6 +39,9 @@ func TestCluster_addressOfARunningMachine(t *testing.T) {
 			"one is made again and another one comes": {chosen(moved, three, another), "achine edge-w-2 is to have 192.0.2.110 of ip pool"},
 			"two swap theirs":                         {chosen(swapped), "and machine edge-w-1 runs with it until it is made again"},
 			"two swap theirs as they are made again":  {chosen(swapped, another), "and machine edge-w-0 runs with it until it is made again"},
+			"a rollout makes one beside the others": {
+				beside, "would both have 192.0.2.112",
+			},
 			"a pool takes the place of another one": {
 				lived(2, Map{"workers": Map{"x": pool(1, Map{"data_template": theTemplate, "ip_index_offset": 10})}}), "and machine edge-w-0 runs with it until it is gone",
 			},

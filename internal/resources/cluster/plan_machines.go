@@ -130,21 +130,8 @@ func (p *planner) strategy(pool string) cluster.Strategy {
 	return ""
 }
 
-// planMachines plans machines. In a rollout that makes machines beyond the replicas nobody knows
-// their names yet.
+// planMachines plans machines.
 func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
-	for _, one := range p.wanted.Pools {
-		if surge, _ := one.Bounds(); surge == 0 {
-			continue
-		}
-
-		if len(p.inPool(slices.Concat(sorted(p.remade), sorted(p.maybe)), one.Name)) > 0 {
-			p.plan.Machines = types.MapUnknown(machineType)
-
-			return
-		}
-	}
-
 	old := value.Objects[machineModel](ctx, p.state.Machines, diags)
 	all := map[string]machineModel{}
 	known := map[string]map[string]addresses.Address{}
@@ -161,19 +148,36 @@ func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
 		all[s.Name], known[s.Name] = newMachine(s, m), found
 	}
 
+	for _, s := range p.beside() {
+		if found, err := p.foreseen(s); err == nil { // whether it comes at all depends on a free host
+			known[s.Name] = found
+		}
+	}
+
 	for _, err := range cluster.CheckOwners(p.running(), known) {
 		diags.AddAttributeError(pathIPPools, "Machines of "+p.plan.inLabel()+" would share an address", value.Sentence(err))
 	}
 
-	p.plan.Machines = machinesOf(ctx, all, diags)
+	if p.plan.Machines = machinesOf(ctx, all, diags); p.renames() {
+		p.plan.Machines = types.MapUnknown(machineType)
+	}
 }
 
-// addresses are those of a machine, as far as they are known.
-func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map, map[string]addresses.Address) {
-	r := p.roles[s.Pool]
+// renames reports whether machines may be made beyond the replicas: nobody knows who is there in the end.
+func (p *planner) renames() bool {
+	return slices.ContainsFunc(p.wanted.Pools, func(one cluster.Pool) bool {
+		surge, _ := one.Bounds()
 
+		return surge > 0 && len(p.inPool(slices.Concat(sorted(p.remade), sorted(p.maybe)), one.Name)) > 0
+	})
+}
+
+// foreseen are the addresses of a machine that follow from the configuration. They are none where that is
+// not known.
+func (p *planner) foreseen(s cluster.Slot) (map[string]addresses.Address, error) {
+	r := p.roles[s.Pool]
 	if !p.told || r.DataTemplate.IsUnknown() || value.HasUnknown(r.DomainDataTemplates) || value.HasUnknown(r.Overrides) || r.IPIndexOffset.IsUnknown() {
-		return types.MapUnknown(addressType), nil
+		return nil, nil
 	}
 
 	have := map[string]string{}
@@ -181,10 +185,17 @@ func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map,
 		have[pool] = a.Address
 	}
 
-	known, err := p.wanted.Foreseen(p.pools, s, have)
+	return p.wanted.Foreseen(p.pools, s, have)
+}
+
+// addresses are those of a machine, as far as they are known.
+func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map, map[string]addresses.Address) {
+	known, err := p.foreseen(s)
 	if err != nil {
 		diags.AddAttributeError(pathIPPools, "No address for machine "+s.Name+" of "+p.plan.inLabel(), value.Sentence(err))
+	}
 
+	if known == nil {
 		return types.MapUnknown(addressType), nil
 	}
 

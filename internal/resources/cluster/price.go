@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
-	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
 )
 
@@ -73,7 +72,7 @@ func (p *planner) price(ctx context.Context, diags *diag.Diagnostics) {
 	p.priceOfAddresses(diags)
 	p.priceOfOverrides(ctx, diags)
 	p.repairs(diags)
-	p.capacity(ctx, diags)
+	p.priceOfHosts(ctx, diags)
 }
 
 // repairs tells what is not as configured and the apply sees to, and which machines it mends how.
@@ -247,47 +246,6 @@ func (p *planner) priceOfAddresses(diags *diag.Diagnostics) {
 		diags.AddAttributeWarning(pathIPPools, p.plan.label()+": machines keep addresses that their pools no longer have",
 			strings.Join(kept, ", ")+". They get others when they are made again.")
 	}
-}
-
-// capacity warns where the hosts of this moment do not suffice. Hosts may still come in the same
-// apply, so it is no error here.
-func (p *planner) capacity(ctx context.Context, diags *diag.Diagnostics) {
-	var missing []cluster.Slot
-
-	for _, s := range p.lineup.Slots() {
-		if p.have[s.Name].HostID == "" {
-			missing = append(missing, s)
-		}
-	}
-
-	if len(missing) == 0 || value.HasUnknown(p.plan.HostPool) || value.HasUnknown(p.plan.ControlPlane) || value.HasUnknown(p.plan.Workers) {
-		return
-	}
-
-	far, err := p.far.Hosts(ctx)
-	if err != nil {
-		return // an apply says why
-	}
-
-	hosts, err := far.All(ctx)
-	if err != nil {
-		return
-	}
-
-	taken := map[string]choose.Placed{}
-	for name, m := range p.have {
-		if m.HostID != "" {
-			taken[name] = choose.Placed{HostID: m.HostID, Domain: m.Domain, Pool: m.Pool, ControlPlane: m.Role == cluster.ControlPlane, Outdated: !m.UpToDate}
-		}
-	}
-
-	_, refused := p.wanted.Assign(missing, hosts, taken)
-	if len(refused) == 0 {
-		return
-	}
-
-	diags.AddWarning(fmt.Sprintf("%s needs %s, and has hosts for %d of them", p.plan.label(), count(len(missing), "more machine"), len(missing)-len(refused)),
-		choose.Explain(refused)+"\n\nHosts that this apply makes are not counted.")
 }
 
 // onHosts says which machine is on which host.

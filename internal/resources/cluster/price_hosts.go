@@ -1,0 +1,178 @@
+// Copyright The terraform-provider-metal3 Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/value"
+)
+
+// This file tells where the hosts of this moment do not suffice for what is planned. Hosts may still come
+// in the same apply, so none of it is an error here; the apply refuses it before it touches anything.
+
+// uncounted ends what is said of hosts that are not there.
+const uncounted = "Hosts that this apply makes are not counted."
+
+// priceOfHosts looks at the hosts where machines come or move.
+func (p *planner) priceOfHosts(ctx context.Context, diags *diag.Diagnostics) {
+	var missing []cluster.Slot
+
+	for _, s := range p.lineup.Slots() {
+		if p.have[s.Name].HostID == "" {
+			missing = append(missing, s)
+		}
+	}
+
+	going, beside := p.going(), p.beside()
+
+	if len(missing)+len(going)+len(beside) == 0 ||
+		value.HasUnknown(p.plan.HostPool) || value.HasUnknown(p.plan.ControlPlane) || value.HasUnknown(p.plan.Workers) {
+		return
+	}
+
+	far, err := p.far.Hosts(ctx)
+	if err != nil {
+		return // an apply says why
+	}
+
+	hosts, err := far.All(ctx)
+	if err != nil {
+		return
+	}
+
+	taken := p.taken()
+
+	assigned, refused := p.wanted.Assign(missing, hosts, taken)
+	if len(refused) > 0 {
+		diags.AddWarning(fmt.Sprintf("%s needs %s, and has hosts for %d of them", p.plan.label(), count(len(missing), "more machine"), len(missing)-len(refused)),
+			choose.Explain(refused)+"\n\n"+uncounted)
+
+		return
+	}
+
+	p.seat(missing, assigned, hosts, taken)
+	p.priceOfMoves(going, hosts, taken, diags)
+	p.priceOfSpares(beside, hosts, taken, diags)
+}
+
+// going are the machines that leave their hosts and are made anew.
+func (p *planner) going() []cluster.Leaver {
+	var out []cluster.Leaver
+
+	for _, one := range p.rolled() {
+		if !one.Leaves() {
+			continue
+		}
+
+		for _, s := range p.lineup.Keep {
+			if p.remade[s.Name] && s.Pool == one.Name {
+				out = append(out, cluster.Leaver{Slot: s, HostID: p.have[s.Name].HostID})
+			}
+		}
+	}
+
+	return out
+}
+
+// beside are the first machines that rollouts make beyond the replicas, by pool.
+func (p *planner) beside() map[string]cluster.Slot {
+	out := map[string]cluster.Slot{}
+
+	for _, one := range p.rolled() {
+		if surge, _ := one.Bounds(); surge == 0 {
+			continue
+		}
+
+		used := map[int]bool{}
+		for _, m := range p.have {
+			used[m.Index] = used[m.Index] || m.Pool == one.Name
+		}
+
+		for _, s := range p.lineup.Add {
+			used[s.Index] = used[s.Index] || s.Pool == one.Name
+		}
+
+		out[one.Name] = p.wanted.Beside(one, used)
+	}
+
+	return out
+}
+
+// rolled are the pools whose machines this apply makes anew.
+func (p *planner) rolled() []cluster.Pool {
+	var out []cluster.Pool
+
+	for _, one := range p.wanted.Pools {
+		if p.wanted.Wait.Level != cluster.LevelClaimed && len(p.inPool(sorted(p.remade), one.Name)) > 0 {
+			out = append(out, one)
+		}
+	}
+
+	return out
+}
+
+// taken are the hosts that the cluster has.
+func (p *planner) taken() map[string]choose.Placed {
+	out := map[string]choose.Placed{}
+
+	for name, m := range p.have {
+		if m.HostID != "" {
+			out[name] = choose.Placed{HostID: m.HostID, Domain: m.Domain, Pool: m.Pool, ControlPlane: m.Role == cluster.ControlPlane, Outdated: !m.UpToDate}
+		}
+	}
+
+	return out
+}
+
+// seat takes the hosts of machines that come.
+func (p *planner) seat(slots []cluster.Slot, assigned map[string]string, hosts []host.Seen, taken map[string]choose.Placed) {
+	domains := map[string]string{}
+	for _, s := range hosts {
+		domains[s.Node.UUID] = s.Journal.FailureDomain
+	}
+
+	for _, s := range slots {
+		id := assigned[s.Name]
+		taken[s.Name] = choose.Placed{HostID: id, Domain: domains[id], Pool: s.Pool, ControlPlane: s.Role == cluster.ControlPlane}
+	}
+}
+
+// priceOfMoves tells that machines would leave their hosts and find none again.
+func (p *planner) priceOfMoves(going []cluster.Leaver, hosts []host.Seen, taken map[string]choose.Placed, diags *diag.Diagnostics) {
+	if err := p.wanted.CheckSuccessors(going, hosts, taken); err != nil {
+		diags.AddWarning(p.plan.label()+" has no hosts for the machines that it makes anew", value.Sentence(err)+"\n\n"+uncounted)
+	}
+}
+
+// priceOfSpares tells that no host is free for a machine beside the others, and what follows.
+func (p *planner) priceOfSpares(beside map[string]cluster.Slot, hosts []host.Seen, taken map[string]choose.Placed, diags *diag.Diagnostics) {
+	for _, one := range p.rolled() {
+		s, ok := beside[one.Name]
+		if !ok {
+			continue
+		}
+
+		cause := p.wanted.CheckSpare(s, hosts, taken)
+		if cause == nil {
+			continue
+		}
+
+		if err := p.wanted.CheckUnspared(one, cause); err != nil {
+			diags.AddWarning(fmt.Sprintf("The rollout of pool %s of %s would stop", one.Name, p.plan.inLabel()), value.Sentence(err)+"\n\n"+uncounted)
+
+			continue
+		}
+
+		_, unavailable := one.Bounds()
+		diags.AddWarning(fmt.Sprintf("Pool %s of %s is rolled out without machines beside it", one.Name, p.plan.inLabel()),
+			fmt.Sprintf("At most %d at a time of its machines go before they are made again (rollout.max_unavailable): %v\n\n%s", unavailable, cause, uncounted))
+	}
+}
