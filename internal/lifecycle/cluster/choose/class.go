@@ -21,7 +21,7 @@ type class struct {
 	theirs   []int    // those that are eligible but for a claim or a hold: for one machine each
 
 	explored int // the search that has been through the buckets
-	reasons  *reasons
+	reasons  []Reason
 }
 
 // bucket is hosts among which only the order of choice decides.

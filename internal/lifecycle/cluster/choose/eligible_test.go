@@ -173,7 +173,7 @@ func TestOCL08_holdOfAnotherCluster(t *testing.T) {
 	}
 
 	got, refused := choose.Assign([]choose.Request{mine}, hosts[:1], nil, nil, now)
-	if len(got) != 0 || len(refused) != 1 || !strings.Contains(refused[0].Reasons["a"], "held") {
+	if len(got) != 0 || len(refused) != 1 || !strings.Contains(refused[0].Reasons[0].Text, "held") {
 		t.Errorf("got %v, refused %v", got, refused)
 	}
 

@@ -6,7 +6,6 @@ package choose
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -43,8 +42,8 @@ type group struct {
 
 func grouped(refused []Refused) []group {
 	type key struct {
-		of      string
-		reasons uintptr
+		of    string
+		first *Reason // of those that they share
 	}
 
 	var out []group
@@ -62,7 +61,10 @@ func grouped(refused []Refused) []group {
 			of = "machine " + r.Machine
 		}
 
-		k := key{of, reflect.ValueOf(r.Reasons).Pointer()}
+		k := key{of: of}
+		if len(r.Reasons) > 0 {
+			k.first = &r.Reasons[0]
+		}
 
 		i, there := at[k]
 		if !there {
@@ -118,41 +120,37 @@ type line struct {
 // lines are the reasons, the most frequent first. Reasons of one kind that differ in detail
 // become one where they are many.
 func (r Refused) lines() []line {
-	texts, ofKind := map[string][]string{}, map[reason]map[string]bool{}
+	details := map[reason]map[string]bool{}
 
-	for host, text := range r.Reasons {
-		texts[text] = append(texts[text], host)
-
-		if k, known := r.kinds[host]; known {
-			if ofKind[k] == nil {
-				ofKind[k] = map[string]bool{}
-			}
-
-			ofKind[k][text] = true
-		}
-	}
-
-	for k, all := range ofKind {
-		if len(all) <= hostsNamed {
-			continue
+	for _, one := range r.Reasons {
+		if details[one.kind] == nil {
+			details[one.kind] = map[string]bool{}
 		}
 
-		for text := range all {
-			texts[kinds[k]] = append(texts[kinds[k]], texts[text]...)
-			delete(texts, text)
+		details[one.kind][one.Text] = true
+	}
+
+	var out []line
+
+	at := map[string]int{} // by text
+
+	for _, one := range r.Reasons {
+		text := one.Text
+		if one.kind != fits && len(details[one.kind]) > hostsNamed { // a caller's own reason has no kind
+			text = kinds[one.kind]
 		}
+
+		i, there := at[text]
+		if !there {
+			i = len(out)
+			at[text] = i
+			out = append(out, line{text: text})
+		}
+
+		out[i].hosts = append(out[i].hosts, one.Host)
 	}
 
-	out := make([]line, 0, len(texts))
-
-	for text, hosts := range texts {
-		slices.SortFunc(hosts, func(a, b string) int { return cmp.Or(natural(a, b), strings.Compare(a, b)) })
-		out = append(out, line{text, hosts})
-	}
-
-	slices.SortFunc(out, func(a, b line) int {
-		return cmp.Or(cmp.Compare(len(b.hosts), len(a.hosts)), natural(a.hosts[0], b.hosts[0]), strings.Compare(a.text, b.text))
-	})
+	slices.SortStableFunc(out, func(a, b line) int { return cmp.Compare(len(b.hosts), len(a.hosts)) })
 
 	return out
 }

@@ -123,9 +123,9 @@ func TestExplain_staysShort(t *testing.T) {
 func TestExplain_ofOthers(t *testing.T) {
 	t.Parallel()
 
-	reasons := map[string]string{}
+	var reasons []choose.Reason
 	for i := range 40 {
-		reasons[fmt.Sprint("node-", i)] = fmt.Sprint("lost to ", i)
+		reasons = append(reasons, choose.Reason{Host: fmt.Sprint("node-", i), Text: fmt.Sprint("lost to ", i)})
 	}
 
 	text := choose.Explain([]choose.Refused{{Machine: "m", Reasons: reasons}, {Machine: "n"}})

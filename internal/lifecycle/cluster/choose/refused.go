@@ -10,15 +10,14 @@ type Refused struct {
 	Machine      string
 	Pool         string
 	ControlPlane bool
-	Reasons      map[string]string // by host; alike machines share the map, so it is not to be changed
-
-	kinds map[string]reason // by host, as Reasons
+	Reasons      []Reason // of all hosts, by name; alike machines share them, so they are not to be changed
 }
 
-// reasons are why the hosts are not for a class.
-type reasons struct {
-	text map[string]string
-	kind map[string]reason
+// Reason is why a host is none for a machine.
+type Reason struct {
+	Host, Text string
+
+	kind reason
 }
 
 // refused tells of the machines that found no host.
@@ -37,9 +36,8 @@ func (s *solver) refused() []Refused {
 			names = s.names()
 		}
 
-		why := s.why(m, names)
 		out = append(out, Refused{
-			Machine: s.reqs[m].Machine, Pool: s.reqs[m].Pool, ControlPlane: s.reqs[m].ControlPlane, Reasons: why.text, kinds: why.kind,
+			Machine: s.reqs[m].Machine, Pool: s.reqs[m].Pool, ControlPlane: s.reqs[m].ControlPlane, Reasons: s.why(m, names),
 		})
 	}
 
@@ -48,7 +46,7 @@ func (s *solver) refused() []Refused {
 
 // why collects the reasons for one machine. Machines of a class share them, but for those
 // for which a host is held: it may be refused to them for another reason than to the others.
-func (s *solver) why(m int, names []string) *reasons {
+func (s *solver) why(m int, names []string) []Reason {
 	c := s.classOf[m]
 	w := c.wish
 	w.Machine, w.ClaimID = s.reqs[m].Machine, s.reqs[m].ClaimID
@@ -58,7 +56,7 @@ func (s *solver) why(m int, names []string) *reasons {
 		return c.reasons
 	}
 
-	out := &reasons{text: make(map[string]string, len(s.views)), kind: make(map[string]reason, len(s.views))}
+	out := make([]Reason, 0, len(s.views))
 
 	for h := range s.views {
 		v := &s.views[h]
@@ -70,7 +68,7 @@ func (s *solver) why(m int, names []string) *reasons {
 			r, text = gone, s.goneTo(h)
 		}
 
-		out.text[names[h]], out.kind[names[h]] = text, r
+		out = append(out, Reason{names[h], text, r})
 	}
 
 	if !special {
