@@ -210,21 +210,25 @@ func TestUpdate_adoptsNoOneElses(t *testing.T) {
 func TestUpdate_tellsWhoEnded(t *testing.T) {
 	t.Parallel()
 
+	unmarked := func(d *ceph.DaemonFacts) { d.Made = false }
+
 	for name, c := range map[string]struct {
 		kind, id string
+		change   func(*ceph.DaemonFacts)
 		told     string
 		want     bool
 	}{
-		"the active manager": {"mgr", "a", `ask {"prefix":"mgr fail","who":"a"}`, true},
-		"a standby":          {"mgr", "b", `ask {"prefix":"mgr fail"`, false},
-		"an OSD":             {"osd", "0", `ask {"ids":["0"],"prefix":"osd down"}`, true},
+		"the active manager": {"mgr", "a", stopped, `ask {"prefix":"mgr fail","who":"a"}`, true},
+		"a standby":          {"mgr", "b", stopped, `ask {"prefix":"mgr fail"`, false},
+		"an OSD":             {"osd", "0", stopped, `ask {"ids":["0"],"prefix":"osd down"}`, true},
+		"the active manager runs, and the mark in its folder is lost": {"mgr", "a", unmarked, `ask {"prefix":"mgr fail"`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			st := staged(t, settled(t))
 			for _, h := range []string{"h1", "h2"} {
-				st.daemon(h, c.kind, c.id, stopped)
+				st.daemon(h, c.kind, c.id, c.change)
 			}
 
 			start := "start " + c.kind + "." + c.id

@@ -50,7 +50,7 @@ func (w *worker) makeMgrs(ctx context.Context, seen *Seen, placed []Placed) erro
 	}
 
 	return w.each(ctx, placed, func(ctx context.Context, p Placed) error {
-		if err := ended(ctx, c, seen, p.ID); err != nil {
+		if err := ended(ctx, c, seen, p.Daemon); err != nil {
 			return err
 		}
 
@@ -73,15 +73,22 @@ func (w *worker) makeMgrs(ctx context.Context, seen *Seen, placed []Placed) erro
 	})
 }
 
-// ended tells the cluster that its active manager does not run: it notices by itself only after
-// half a minute (much later where the monitors were down, too), and until then the one that is
-// started would seem to be active already.
-func ended(ctx context.Context, c *api.Cluster, seen *Seen, id string) error {
-	if seen.Cluster.Mgr.Active != id {
+// ended tells the cluster that its active manager does not run, where none of the hosts shows it: it
+// notices by itself only after half a minute (much later where the monitors were down, too), and until
+// then the one that is started would seem to be active already.
+func ended(ctx context.Context, c *api.Cluster, seen *Seen, d Daemon) error {
+	v := view{s: seen}
+	runs := func(host string) bool {
+		f, ok := v.daemon(host, d)
+
+		return ok && f.Running
+	}
+
+	if seen.Cluster.Mgr.Active != d.ID || slices.ContainsFunc(sortedKeys(seen.Hosts), runs) {
 		return nil
 	}
 
-	return c.MgrFail(ctx, id)
+	return c.MgrFail(ctx, d.ID)
 }
 
 // removeMgr hands over first where the manager is the active one: one that just ends is

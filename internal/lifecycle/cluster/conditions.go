@@ -28,7 +28,7 @@ func (w *worker) conditions(r *Record, bad []string) []Condition {
 			unclaimed = append(unclaimed, name)
 		}
 
-		if m.State != StateActive && m.State != StateJoining && m.State != StateReady && m.State != StateUnhealthy {
+		if !m.Runs() {
 			undeployed = append(undeployed, name)
 		} else if m.Role == ControlPlane {
 			running = append(running, name)

@@ -54,6 +54,11 @@ type Machine struct {
 	Remediations int
 }
 
+// Runs reports whether a machine is deployed: what a look shows as [SeenActive].
+func (m Machine) Runs() bool {
+	return m.State == StateActive || m.State == StateJoining || m.State == StateReady || m.State == StateUnhealthy
+}
+
 // Condition is a condition of the cluster, without times: they would make every plan noisy.
 type Condition struct{ Type, Status, Reason, Message string }
 

@@ -121,7 +121,8 @@ func (w *worker) unspared(m *member, err error) error {
 	return &noSpareError{err}
 }
 
-// CheckSpare says where no host of a list is free for a machine beside the others.
+// CheckSpare says at plan what [worker.surge] comes to where no host of a list is free for a machine beside
+// the others.
 func (w *Wanted) CheckSpare(s Slot, all []host.Seen, taken map[string]choose.Placed) error {
 	if _, refused := w.Assign([]Slot{s}, all, taken); len(refused) > 0 {
 		return &noSpareError{&CapacityError{refused}}

@@ -20,7 +20,8 @@ import (
 // Vacates reports whether others may get the host of a machine of a pool while it is made anew.
 func (p Pool) Vacates() bool { return p.Rollout.Strategy == Replace && p.Reuse != ReuseRequired }
 
-// Leaves reports whether machines of a pool give their hosts up before they are made anew.
+// Leaves reports whether machines of a pool give their hosts up before they are made anew: others may
+// get those, and none is made beside them.
 func (p Pool) Leaves() bool {
 	surge, _ := p.Bounds()
 
@@ -79,14 +80,30 @@ func (w *worker) successors(going []*member, all []host.Seen, assigned map[strin
 		failed = append(failed, m.avoid...)
 	}
 
-	for name, id := range assigned {
-		m := w.members[name]
-		taken[name] = choose.Placed{HostID: id, Domain: w.hostAt(id).Journal.FailureDomain, Pool: m.Pool, ControlPlane: m.Role == ControlPlane}
+	coming := make([]Slot, 0, len(assigned))
+	for name := range assigned {
+		coming = append(coming, w.members[name].Slot)
 	}
+
+	Seat(taken, coming, assigned, all)
 
 	all = slices.DeleteFunc(slices.Clone(all), func(s host.Seen) bool { return slices.Contains(failed, s.Node.UUID) })
 
 	return w.Wanted.CheckSuccessors(leave, all, taken)
+}
+
+// Seat adds machines to those that have a host, once one of a list was assigned to them.
+func Seat(taken map[string]choose.Placed, coming []Slot, assigned map[string]string, all []host.Seen) {
+	domains := make(map[string]string, len(all))
+	for _, s := range all {
+		domains[s.Node.UUID] = s.Journal.FailureDomain
+	}
+
+	for _, s := range coming {
+		if id := assigned[s.Name]; id != "" {
+			taken[s.Name] = choose.Placed{HostID: id, Domain: domains[id], Pool: s.Pool, ControlPlane: s.Role == ControlPlane}
+		}
+	}
 }
 
 // Leaver is a machine that leaves its host before it is made anew, perhaps on another one.

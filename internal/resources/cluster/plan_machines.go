@@ -24,16 +24,18 @@ type planner struct {
 	create       bool
 	far          services
 
-	wanted  cluster.Wanted
-	roles   map[string]role // by pool
-	have    map[string]cluster.Machine
-	lineup  cluster.Lineup
-	remade  map[string]bool     // machines that stay and are made anew
-	maybe   map[string][]string // machines that stay and may be made anew, and what is not known yet that says so
-	before  *planner            // the same plan with what is not known as it was; see outlook
-	told    bool                // whether addresses can be told: the pools are known
-	pools   map[string]addresses.Compiled
-	touched bool
+	wanted cluster.Wanted
+	roles  map[string]role // by pool
+	have   map[string]cluster.Machine
+	lineup cluster.Lineup
+	remade map[string]bool     // machines that stay and are made anew
+	maybe  map[string][]string // machines that stay and may be made anew, and what is not known yet that says so
+	before *planner            // the same plan with what is not known as it was; see outlook
+	told   bool                // whether addresses can be told: the pools are known
+	pools  map[string]addresses.Compiled
+	// by pool: why machines that may be made anew would have no addresses then
+	unaddressed map[string][]error
+	touched     bool
 }
 
 // do plans.
@@ -84,7 +86,7 @@ func (p *planner) do(ctx context.Context, diags *diag.Diagnostics) {
 func (p *planner) prepare(ctx context.Context, diags *diag.Diagnostics) {
 	p.wanted = p.plan.wanted(ctx, p.config, p.far.HostDefaults(), diags)
 	p.have = p.state.machines(ctx, diags)
-	p.remade, p.maybe = map[string]bool{}, map[string][]string{}
+	p.remade, p.maybe, p.unaddressed = map[string]bool{}, map[string][]string{}, map[string][]error{}
 
 	for name, m := range p.have {
 		m.UpToDate = true
@@ -188,9 +190,18 @@ func (p *planner) foreseen(s cluster.Slot) (map[string]addresses.Address, error)
 	return p.wanted.Foreseen(p.pools, s, have)
 }
 
-// addresses are those of a machine, as far as they are known.
+// addresses are those of a machine, as far as they are known, and those that count for what others have.
 func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map, map[string]addresses.Address) {
 	known, err := p.foreseen(s)
+
+	if p.have[s.Name].Healthy && len(p.maybe[s.Name]) > 0 { // what is not known counts as unchanged
+		if err != nil {
+			p.unaddressed[s.Pool] = append(p.unaddressed[s.Pool], err)
+		}
+
+		return p.perhaps(s, known), p.later(s, p.kept(s), diags)
+	}
+
 	if err != nil {
 		diags.AddAttributeError(pathIPPools, "No address for machine "+s.Name+" of "+p.plan.inLabel(), value.Sentence(err))
 	}
@@ -199,22 +210,36 @@ func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map,
 		return types.MapUnknown(addressType), nil
 	}
 
-	var unknown []string
+	// Whether a machine that runs is made again may show at apply alone.
+	if p.have[s.Name].HostID != "" && !p.remade[s.Name] {
+		return p.perhaps(s, known), known
+	}
+
+	return clustervalue.AddressesOf(known, p.unforeseen(s, known)), known
+}
+
+// perhaps are the addresses of a machine that may be made again, or stay as it is.
+func (p *planner) perhaps(s cluster.Slot, known map[string]addresses.Address) types.Map {
+	same := func(a, b addresses.Address) bool { return a.Address == b.Address }
+
+	if known == nil || len(p.unforeseen(s, known)) > 0 || !maps.EqualFunc(known, p.kept(s), same) {
+		return types.MapUnknown(addressType)
+	}
+
+	return clustervalue.AddressesOf(known, nil)
+}
+
+// unforeseen are the pools of which a machine has an address that is not known yet.
+func (p *planner) unforeseen(s cluster.Slot, known map[string]addresses.Address) []string {
+	var out []string
 
 	for _, pool := range p.wanted.PoolsOf(s) {
 		if _, ok := known[pool]; !ok {
-			unknown = append(unknown, pool)
+			out = append(out, pool)
 		}
 	}
 
-	same := func(a, b addresses.Address) bool { return a.Address == b.Address }
-
-	// Whether a machine that runs is made again may show at apply alone.
-	if p.have[s.Name].HostID != "" && !p.remade[s.Name] && (len(unknown) > 0 || !maps.EqualFunc(known, p.kept(s), same)) {
-		return types.MapUnknown(addressType), known
-	}
-
-	return clustervalue.AddressesOf(known, unknown), known
+	return out
 }
 
 // kept are the addresses of a machine that stays: those that it has, whatever its pools have now.

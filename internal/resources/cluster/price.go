@@ -152,7 +152,7 @@ func (p *planner) priceOfMaybe(one cluster.Pool, down []string, diags *diag.Diag
 
 	detail := "Only if they turn out to be made from something else, " + p.course(one, maybe)
 
-	var refused []error
+	refused := p.unaddressed[one.Name]
 
 	if one.Rollout.Strategy == cluster.Replace {
 		refused = append(refused, p.wanted.CheckDeprovision(down))

@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // This file tells where the hosts of this moment do not suffice for what is planned. Hosts may still come
-// in the same apply, so none of it is an error here; the apply refuses it before it touches anything.
+// in the same apply, so none of it is an error here: the apply decides again.
 
 // uncounted ends what is said of hosts that are not there.
 const uncounted = "Hosts that this apply makes are not counted."
@@ -55,10 +56,12 @@ func (p *planner) priceOfHosts(ctx context.Context, diags *diag.Diagnostics) {
 		diags.AddWarning(fmt.Sprintf("%s needs %s, and has hosts for %d of them", p.plan.label(), count(len(missing), "more machine"), len(missing)-len(refused)),
 			choose.Explain(refused)+"\n\n"+uncounted)
 
-		return
+		if !p.wanted.Partial {
+			return // nothing else is done then
+		}
 	}
 
-	p.seat(missing, assigned, hosts, taken)
+	cluster.Seat(taken, missing, assigned, hosts)
 	p.priceOfMoves(going, hosts, taken, diags)
 	p.priceOfSpares(beside, hosts, taken, diags)
 }
@@ -68,14 +71,22 @@ func (p *planner) going() []cluster.Leaver {
 	var out []cluster.Leaver
 
 	for _, one := range p.rolled() {
-		if !one.Leaves() {
-			continue
+		if one.Leaves() {
+			out = append(out, p.rolls(one.Name)...)
 		}
+	}
 
-		for _, s := range p.lineup.Keep {
-			if p.remade[s.Name] && s.Pool == one.Name {
-				out = append(out, cluster.Leaver{Slot: s, HostID: p.have[s.Name].HostID})
-			}
+	return out
+}
+
+// rolls are the machines of a pool that a rollout makes anew: those that run. One whose deployment failed is
+// just deployed again.
+func (p *planner) rolls(pool string) []cluster.Leaver {
+	var out []cluster.Leaver
+
+	for _, s := range p.lineup.Keep {
+		if m := p.have[s.Name]; s.Pool == pool && p.remade[s.Name] && m.Runs() {
+			out = append(out, cluster.Leaver{Slot: s, HostID: m.HostID})
 		}
 	}
 
@@ -111,7 +122,7 @@ func (p *planner) rolled() []cluster.Pool {
 	var out []cluster.Pool
 
 	for _, one := range p.wanted.Pools {
-		if p.wanted.Wait.Level != cluster.LevelClaimed && len(p.inPool(sorted(p.remade), one.Name)) > 0 {
+		if p.wanted.Wait.Level != cluster.LevelClaimed && len(p.rolls(one.Name)) > 0 {
 			out = append(out, one)
 		}
 	}
@@ -130,19 +141,6 @@ func (p *planner) taken() map[string]choose.Placed {
 	}
 
 	return out
-}
-
-// seat takes the hosts of machines that come.
-func (p *planner) seat(slots []cluster.Slot, assigned map[string]string, hosts []host.Seen, taken map[string]choose.Placed) {
-	domains := map[string]string{}
-	for _, s := range hosts {
-		domains[s.Node.UUID] = s.Journal.FailureDomain
-	}
-
-	for _, s := range slots {
-		id := assigned[s.Name]
-		taken[s.Name] = choose.Placed{HostID: id, Domain: domains[id], Pool: s.Pool, ControlPlane: s.Role == cluster.ControlPlane}
-	}
 }
 
 // priceOfMoves tells that machines would leave their hosts and find none again.
@@ -165,7 +163,7 @@ func (p *planner) priceOfSpares(beside map[string]cluster.Slot, hosts []host.See
 			continue
 		}
 
-		if err := p.wanted.CheckUnspared(one, cause); err != nil {
+		if err := p.unspared(one, cause, hosts, taken); err != nil {
 			diags.AddWarning(fmt.Sprintf("The rollout of pool %s of %s would stop", one.Name, p.plan.inLabel()), value.Sentence(err)+"\n\n"+uncounted)
 
 			continue
@@ -175,4 +173,20 @@ func (p *planner) priceOfSpares(beside map[string]cluster.Slot, hosts []host.See
 		diags.AddWarning(fmt.Sprintf("Pool %s of %s is rolled out without machines beside it", one.Name, p.plan.inLabel()),
 			fmt.Sprintf("At most %d at a time of its machines go before they are made again (rollout.max_unavailable): %v\n\n%s", unavailable, cause, uncounted))
 	}
+}
+
+// unspared says why a rollout would not go on without a machine beside the others.
+func (p *planner) unspared(one cluster.Pool, cause error, hosts []host.Seen, taken map[string]choose.Placed) error {
+	if err := p.wanted.CheckUnspared(one, cause); err != nil || !one.Vacates() {
+		return err
+	}
+
+	_, atOnce := one.Bounds()
+	for batch := range slices.Chunk(p.rolls(one.Name), atOnce) {
+		if err := p.wanted.CheckSuccessors(batch, hosts, taken); err != nil {
+			return err
+		}
+	}
+
+	return nil
 }
