@@ -256,13 +256,7 @@ func (w *workspace) train(h *host, size int, node string) {
 func freePort(t *testing.T) int {
 	t.Helper()
 
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it waits for nothing
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-
-	return l.Addr().(*net.TCPAddr).Port
+	return acctest.FreePort(t, "127.0.0.1")
 }
 
 // newKey returns a private key in OpenSSH form and its public line.

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/wait"
 )
 
@@ -121,20 +121,7 @@ func ports(tb testing.TB, address string, count int) []string {
 	found := make([]string, 0, count)
 
 	for range count {
-		l, err := net.Listen("tcp", net.JoinHostPort(address, "0")) //nolint:noctx // of a test
-		if err != nil {
-			tb.Fatal(err)
-		}
-
-		// All are held until all are found, so that none is found twice.
-		defer func() { _ = l.Close() }()
-
-		tcp, ok := l.Addr().(*net.TCPAddr)
-		if !ok {
-			tb.Fatal("no TCP address")
-		}
-
-		found = append(found, strconv.Itoa(tcp.Port))
+		found = append(found, strconv.Itoa(acctest.FreePort(tb, address)))
 	}
 
 	return found

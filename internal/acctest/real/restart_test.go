@@ -6,7 +6,6 @@ package real_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +43,7 @@ func newOwn(t *testing.T) *own {
 		suite = "trixie"
 	}
 
-	api, files := freePort(t), freePort(t)
+	api, files := acctest.FreePort(t, "127.0.0.1"), acctest.FreePort(t, "127.0.0.1")
 	o := &own{dir: dir, scripts: filepath.Join(filepath.Dir(string(mod)), "scripts", "lab")}
 	o.env = append(os.Environ(), "IRONIC_SUITE="+suite, fmt.Sprintf("IRONIC_PORT=%d", api), fmt.Sprintf("IRONIC_HTTP_PORT=%d", files), "IRONIC_AUTH=noauth", "IRONIC_TLS=0")
 	o.Real = acctest.Real{Endpoint: fmt.Sprintf("http://127.0.0.1:%d", api), HTTPURL: fmt.Sprintf("http://127.0.0.1:%d", files), HTTPDir: filepath.Join(dir, "http"), BMC: main.BMC}
@@ -54,18 +53,6 @@ func newOwn(t *testing.T) *own {
 	o.ImageURL, o.ImageSHA256 = o.Image(t, "own.raw")
 
 	return o
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (o *own) script(t *testing.T, name string, args ...string) {
@@ -139,7 +126,7 @@ func TestReal_ironicIsKilledAndRestarted(t *testing.T) {
 		}
 	}
 
-	outage(at("inspect wait"), "apply", "-auto-approve")
+	outage(at("inspecting", "inspect wait"), "apply", "-auto-approve")
 	f.apply(t)
 	f.reached(t, o.ImageURL)
 
