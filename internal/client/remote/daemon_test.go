@@ -160,9 +160,8 @@ func TestDetach_survivesTheConnection(t *testing.T) {
 		t.Fatal(line, err)
 	}
 
-	time.AfterFunc(500*time.Millisecond, s.kill)
-
-	if _, err := h.Run(t.Context(), remote.Command{Script: `exec sleep "$1.6"`, Params: []string{m}}); !errors.Is(err, remote.ErrLost) {
+	cmd := remote.Command{Script: `exec sleep "$1.6"`, Params: []string{m}}
+	if err := struck(t.Context(), t, h, cmd, s.kill, "sleep "+m+".5", "sleep "+m+".6"); !errors.Is(err, remote.ErrLost) {
 		t.Errorf("the command: %v", err)
 	}
 

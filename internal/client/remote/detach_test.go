@@ -201,7 +201,8 @@ func TestDetach_aDaemonSurvives(t *testing.T) {
 	shells(t, func(t *testing.T, h remote.Host) {
 		t.Helper()
 
-		pid := daemon(t, h, mark(t))
+		m := mark(t)
+		pid := daemon(t, h, m)
 
 		lives(t, pid)
 
@@ -216,9 +217,8 @@ func TestDetach_aDaemonSurvives(t *testing.T) {
 		lives(t, pid)
 
 		// The connection ends while another runs.
-		time.AfterFunc(500*time.Millisecond, func() { _ = h.Close() })
-
-		if _, err := h.Run(t.Context(), remote.Command{Args: []string{"sleep", "60"}}); !errors.Is(err, remote.ErrLost) {
+		err := struck(t.Context(), t, h, remote.Command{Script: `exec sleep "$1.2"`, Params: []string{m}}, func() { _ = h.Close() }, "sleep "+m+".2")
+		if !errors.Is(err, remote.ErrLost) {
 			t.Error(err)
 		}
 
@@ -245,7 +245,7 @@ func TestDetach_aStarterThatHangs(t *testing.T) {
 
 				m := mark(t)
 
-				_, err := h.Run(t.Context(), remote.Command{Script: script, Params: []string{m}, Detach: true, Limit: time.Second})
+				_, err := h.Run(t.Context(), remote.Command{Script: script, Params: []string{m}, Detach: true, Limit: 3 * time.Second})
 				if !errors.Is(err, remote.ErrTimeout) || strings.Contains(err.Error(), "may still run") {
 					t.Errorf("got %v", err)
 				}

@@ -45,7 +45,7 @@ func shells(t *testing.T, f func(t *testing.T, h remote.Host)) {
 func mark(t *testing.T) string {
 	t.Helper()
 
-	return fmt.Sprintf("%d%d", 70000+os.Getpid()%10000, time.Now().UnixNano()%1000000)
+	return fmt.Sprintf("%d%06d", 70000+os.Getpid()%10000, time.Now().UnixNano()%1000000)
 }
 
 // What has cleared its environment does not bear the mark of its command.
@@ -102,9 +102,13 @@ func TestRun_endsWhenTheConnectionCloses(t *testing.T) {
 
 				m := mark(t)
 
-				time.AfterFunc(time.Second, func() { _ = h.Close() })
+				words := []string{"sleep " + m + ".1"}
+				if strings.Contains(script, "$1.2") {
+					words = append(words, "sleep "+m+".2")
+				}
 
-				if _, err := h.Run(t.Context(), remote.Command{Script: script, Params: []string{m}}); !errors.Is(err, remote.ErrLost) {
+				err := struck(t.Context(), t, h, remote.Command{Script: script, Params: []string{m}}, func() { _ = h.Close() }, words...)
+				if !errors.Is(err, remote.ErrLost) {
 					t.Errorf("got %v", err)
 				}
 
@@ -140,11 +144,9 @@ func TestRun_endsWithoutSetsid(t *testing.T) {
 	h := open(t, s.config())
 	m := mark(t)
 
-	time.AfterFunc(time.Second, func() { _ = h.Close() })
-
-	_, err := h.Run(t.Context(), remote.Command{
+	err := struck(t.Context(), t, h, remote.Command{
 		Script: `(trap "" TERM HUP PIPE; while :; do sleep "$1.1"; done) & sleep "$1.2"`, Params: []string{m}, Env: []string{"PATH=" + bin},
-	})
+	}, func() { _ = h.Close() }, "sleep "+m+".1", "sleep "+m+".2")
 	if !errors.Is(err, remote.ErrLost) {
 		t.Errorf("got %v", err)
 	}

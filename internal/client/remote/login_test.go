@@ -80,7 +80,7 @@ func TestLogin_whoGetsIn(t *testing.T) {
 		"a host key that is none": {change: func(c *remote.Config) { c.HostKey = "ssh-ed25519 AAAA" }, want: remote.ErrConfig},
 
 		"a port where nobody listens": {
-			change: func(c *remote.Config) { c.Port = freePort(t) }, want: remote.ErrUnreachable,
+			change: func(c *remote.Config) { c.Port = deafPort(t) }, want: remote.ErrUnreachable,
 			words: []string{"refused"},
 		},
 		"a name that nobody has": {change: func(c *remote.Config) { c.Host = "no-such-host.invalid" }, want: remote.ErrUnreachable},
@@ -212,7 +212,7 @@ func TestLogin_throughABastion(t *testing.T) {
 		t.Errorf("a bastion that refuses: %v", err)
 	}
 
-	closed := s.config(func(c *remote.Config) { c.Bastion, c.Port = &bastion, freePort(t) })
+	closed := s.config(func(c *remote.Config) { c.Bastion, c.Port = &bastion, deafPort(t) })
 	if _, err := open(t, closed).Run(t.Context(), remote.Command{Args: []string{"true"}}); !errors.Is(err, remote.ErrUnreachable) {
 		t.Errorf("a port behind the bastion where nobody listens: %v", err)
 	}
@@ -264,17 +264,8 @@ func TestConnection_comesBack(t *testing.T) {
 	}
 
 	// While a command runs, a loss is a loss.
-	lost := make(chan error, 1)
-
-	go func() {
-		_, err := h.Run(t.Context(), remote.Command{Args: []string{"sleep", "77.3"}})
-		lost <- err
-	}()
-
-	time.Sleep(500 * time.Millisecond)
-	s.kill()
-
-	if err := <-lost; !errors.Is(err, remote.ErrLost) {
+	m := mark(t)
+	if err := struck(t.Context(), t, h, remote.Command{Script: `exec sleep "$1"`, Params: []string{m}}, s.kill, "sleep "+m); !errors.Is(err, remote.ErrLost) {
 		t.Errorf("sshd died while a command ran: %v", err)
 	}
 
@@ -291,7 +282,7 @@ func TestConnection_comesBack(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 	defer cancel()
 
-	if !gone(ctx, "sleep 77.3") {
+	if !gone(ctx, "sleep "+m) {
 		t.Error("what ran when the connection was lost still runs")
 	}
 }

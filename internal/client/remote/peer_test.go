@@ -116,12 +116,12 @@ func TestRun_givenUpOnAPeerThatDied(t *testing.T) {
 	t.Parallel()
 
 	s := sshd(t)
-	gone := make(chan struct{})
+	died := make(chan struct{})
 	h := open(t, s.config(func(c *remote.Config) {
 		c.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 			conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 
-			return &silent{Conn: conn, gone: gone, closed: make(chan struct{})}, err
+			return &silent{Conn: conn, gone: died, closed: make(chan struct{})}, err
 		}
 	}))
 
@@ -130,30 +130,47 @@ func TestRun_givenUpOnAPeerThatDied(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 
-	time.AfterFunc(500*time.Millisecond, func() {
-		close(gone)
+	var (
+		all   sync.WaitGroup
+		began time.Time
+	)
+
+	m := mark(t)
+
+	// The sign that the peer is gone comes after 20 s at the earliest.
+	const limit = 20 * time.Second
+
+	err := struck(ctx, t, h, remote.Command{Script: `exec sleep "$1"`, Params: []string{m}}, func() {
+		began = time.Now()
+
+		close(died)
 		cancel()
-	})
 
-	var all sync.WaitGroup
+		all.Go(func() {
+			took(t, limit, "a session", func() {
+				if err := spoken.Close(); err == nil || !strings.Contains(err.Error(), "may still run") {
+					t.Errorf("the session: %v", err)
+				}
+			})
+		})
+	}, "sleep "+m)
+	if d := time.Since(began); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "may still run") || d > limit {
+		t.Errorf("the command, after %s: %v", d, err)
+	}
 
-	all.Go(func() {
-		took(t, 17*time.Second, "a command", func() {
-			_, err := h.Run(ctx, remote.Command{Args: []string{"sleep", "20"}})
-			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "may still run") {
-				t.Errorf("the command: %v", err)
-			}
-		})
-	})
-	all.Go(func() {
-		<-gone
-		took(t, 18*time.Second, "a session", func() {
-			if err := spoken.Close(); err == nil || !strings.Contains(err.Error(), "may still run") {
-				t.Errorf("the session: %v", err)
-			}
-		})
-	})
 	all.Wait()
+
+	// The host lives in truth, and hears of the end now.
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+
+	ended, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+
+	if !gone(ended, "sleep "+m) {
+		t.Error("something still runs")
+	}
 }
 
 func TestRun_noPlaceForAnother(t *testing.T) {

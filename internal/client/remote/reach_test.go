@@ -6,6 +6,7 @@ package remote_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ func TestReach_whoIsGone(t *testing.T) {
 	closed.add("AllowTcpForwarding no\n")
 	restricted.add("MaxSessions 0\n")
 
-	mute := listen(t, func(net.Conn) {})
+	mute := listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }) // dropped, it would be closed some time
 	hangsUp := listen(t, func(c net.Conn) { _ = c.Close() })
 	web := listen(t, func(c net.Conn) {
 		_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n" + strings.Repeat("x", 1<<16)))
@@ -81,18 +82,18 @@ func TestReach_whoIsGone(t *testing.T) {
 		change func(*remote.Config)
 		want   error
 	}{
-		"nobody listens":                  {to(freePort(t)), remote.ErrUnreachable},
+		"nobody listens":                  {to(deafPort(t)), remote.ErrUnreachable},
 		"nobody has the name":             {func(c *remote.Config) { c.Host = "no-such-host.invalid" }, remote.ErrUnreachable},
 		"nobody answers":                  {both(to(mute), quick), remote.ErrUnreachable},
-		"nobody listens behind a bastion": {both(to(freePort(t)), via(b.port)), remote.ErrUnreachable},
-		"nobody answers behind a bastion": {both(to(mute), via(b.port), func(c *remote.Config) { c.Timeout = 2 * time.Second }), remote.ErrUnreachable},
+		"nobody listens behind a bastion": {both(to(deafPort(t)), via(b.port)), remote.ErrUnreachable},
+		"nobody answers behind a bastion": {both(to(mute), via(b.port), func(c *remote.Config) { c.Timeout = 10 * time.Second }), remote.ErrUnreachable},
 
 		"no algorithm in common":                      {to(strange.port), remote.ErrHandshake},
 		"it hangs up":                                 {to(hangsUp), remote.ErrHandshake},
 		"it is no SSH server":                         {to(web), remote.ErrHandshake},
 		"it lets nobody in":                           {func(c *remote.Config) { c.PrivateKey, _ = newKey(t, "") }, remote.ErrAuth},
 		"it opens no sessions":                        {both(to(restricted.port), func(c *remote.Config) { c.PrivateKey = restricted.key }), remote.ErrRefused},
-		"nobody listens at the bastion":               {via(freePort(t)), remote.ErrBastion},
+		"nobody listens at the bastion":               {via(deafPort(t)), remote.ErrBastion},
 		"the bastion does not answer":                 {both(via(mute), quick), remote.ErrBastion},
 		"the bastion does not answer in its own time": {via2(b, mute), remote.ErrBastion},
 		"the bastion hangs up":                        {via(hangsUp), remote.ErrHandshake},
@@ -136,7 +137,7 @@ func TestReach_lateDeaths(t *testing.T) {
 			return &silent{Conn: conn, gone: stopped, closed: make(chan struct{})}, err
 		}
 
-		h := open(t, s.config(func(c *remote.Config) { c.Bastion, c.Timeout = &bastion, time.Second }))
+		h := open(t, s.config(func(c *remote.Config) { c.Bastion = &bastion }))
 		if _, err := h.Run(t.Context(), remote.Command{Args: []string{"true"}}); err != nil {
 			t.Fatal(err)
 		}

@@ -119,7 +119,7 @@ func TestRun_whatCannotBeRun(t *testing.T) {
 
 // stubborn ignores SIGTERM, has a child that does, and one that left session and group.
 const stubborn = `trap '' TERM HUP PIPE
-(trap '' TERM HUP PIPE; exec -a x true 2>/dev/null; while :; do sleep "$1.1"; done) &
+(trap '' TERM HUP PIPE; while :; do sleep "$1.1"; done) &
 setsid sh -c 'trap "" TERM HUP PIPE; while :; do sleep "$1.2"; done' sh "$1" >/dev/null 2>&1 &
 echo begun
 while :; do sleep "$1.3"; done`
@@ -128,15 +128,15 @@ func TestRun_endsWithAllThatItStarted(t *testing.T) {
 	t.Parallel()
 
 	cases := map[string]struct {
-		run  func(ctx context.Context, h remote.Host, mark string) error
+		run  func(ctx context.Context, t *testing.T, h remote.Host, mark string) error
 		want error
 	}{
-		"at its limit": {func(ctx context.Context, h remote.Host, mark string) error {
+		"at its limit": {func(ctx context.Context, _ *testing.T, h remote.Host, mark string) error {
 			_, err := h.Run(ctx, remote.Command{Script: stubborn, Params: []string{mark}, Limit: 700 * time.Millisecond})
 
 			return err
 		}, remote.ErrTimeout},
-		"at the caller's deadline": {func(ctx context.Context, h remote.Host, mark string) error {
+		"at the caller's deadline": {func(ctx context.Context, _ *testing.T, h remote.Host, mark string) error {
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
 
@@ -144,7 +144,7 @@ func TestRun_endsWithAllThatItStarted(t *testing.T) {
 
 			return err
 		}, remote.ErrTimeout},
-		"when the caller gives up": {func(ctx context.Context, h remote.Host, mark string) error {
+		"when the caller gives up": {func(ctx context.Context, _ *testing.T, h remote.Host, mark string) error {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Second, cancel)
 
@@ -152,17 +152,17 @@ func TestRun_endsWithAllThatItStarted(t *testing.T) {
 
 			return err
 		}, context.Canceled},
-		"when it says too much": {func(ctx context.Context, h remote.Host, mark string) error {
+		"when it says too much": {func(ctx context.Context, _ *testing.T, h remote.Host, mark string) error {
 			_, err := h.Run(ctx, remote.Command{Script: "yes & " + stubborn, Params: []string{mark}, MaxOutput: 1 << 16})
 
 			return err
 		}, remote.ErrTooLong},
-		"when the connection is closed": {func(ctx context.Context, h remote.Host, mark string) error {
-			time.AfterFunc(time.Second, func() { _ = h.Close() })
+		"when the connection is closed": {func(ctx context.Context, t *testing.T, h remote.Host, mark string) error {
+			t.Helper()
 
-			_, err := h.Run(ctx, remote.Command{Script: stubborn, Params: []string{mark}})
+			sleep := "sleep " + mark
 
-			return err
+			return struck(ctx, t, h, remote.Command{Script: stubborn, Params: []string{mark}}, func() { _ = h.Close() }, sleep+".1", sleep+".2", sleep+".3")
 		}, remote.ErrLost},
 	}
 
@@ -173,10 +173,10 @@ func TestRun_endsWithAllThatItStarted(t *testing.T) {
 			t.Helper()
 
 			c := cases[name]
-			mark := fmt.Sprintf("%d%d%d", 70000+os.Getpid()%10000, time.Now().UnixNano()%1000000, len(name))
+			mark := fmt.Sprintf("%d%06d%d", 70000+os.Getpid()%10000, time.Now().UnixNano()%1000000, len(name))
 			began := time.Now()
 
-			err := c.run(t.Context(), h, mark)
+			err := c.run(t.Context(), t, h, mark)
 			if !errors.Is(err, c.want) || strings.Contains(fmt.Sprint(err), "may still run") {
 				t.Errorf("it ended with %v", err)
 			}

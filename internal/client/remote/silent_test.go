@@ -69,7 +69,7 @@ func TestSilent_behindARealBastion(t *testing.T) {
 
 	b := sshd(t)
 	bastion := b.config()
-	direct := remote.Config{Host: "127.0.0.1", Port: freePort(t), PrivateKey: b.key, HostKey: b.hostKey}
+	direct := remote.Config{Host: "127.0.0.1", Port: deafPort(t), PrivateKey: b.key, HostKey: b.hostKey}
 	through, nameless := direct, direct
 	through.Bastion, nameless.Bastion = &bastion, &bastion
 	nameless.Host = "no-such-host.invalid"

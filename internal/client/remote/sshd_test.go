@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,7 +67,7 @@ func sshd(t *testing.T, shell ...string) *server {
 		acctest.Missing(t, "root who may make a mount namespace")
 	}
 
-	s := &server{t: t, dir: t.TempDir(), port: freePort(t), log: &locked{}, shell: strings.Join(shell, "")}
+	s := &server{t: t, dir: t.TempDir(), port: acctest.FreePort(t, "127.0.0.1"), log: &locked{}, shell: strings.Join(shell, "")}
 
 	var public string
 
@@ -269,16 +270,35 @@ func open(t *testing.T, c remote.Config) remote.Host {
 	return h
 }
 
-func freePort(t *testing.T) int {
+// deafPort is a port where nobody listens as long as the test runs: a socket is bound to it that does not.
+func deafPort(t *testing.T) int {
 	t.Helper()
 
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	syscall.ForkLock.RLock()
+
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(socket)
+	}
+
+	syscall.ForkLock.RUnlock()
+
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 
-	return l.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+
+	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+
+	bound, err := syscall.Getsockname(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return bound.(*syscall.SockaddrInet4).Port
 }
 
 // newKey returns a private key in OpenSSH form and its public line.
@@ -340,6 +360,32 @@ func running(words string) bool {
 	}
 
 	return false
+}
+
+// struck runs a command, strikes once processes with all the words run, and returns how the command ended.
+func struck(ctx context.Context, t *testing.T, h remote.Host, cmd remote.Command, strike func(), words ...string) error {
+	t.Helper()
+
+	end := make(chan error, 1)
+
+	go func() {
+		_, err := h.Run(ctx, cmd)
+		end <- err
+	}()
+
+	for _, w := range words {
+		for !running(w) {
+			select {
+			case err := <-end:
+				t.Fatalf("it ended before %q ran: %v", w, err)
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+
+	strike()
+
+	return <-end
 }
 
 // gone waits a little for the processes with the words to end.
