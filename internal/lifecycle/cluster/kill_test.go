@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host/onironic"
@@ -110,6 +111,7 @@ func Test11_4_killedAtEachChangeOfACreate(t *testing.T) {
 		for n := range 24 {
 			t.Run(fmt.Sprintf("change %d, done: %t", n, after), func(t *testing.T) {
 				t.Parallel()
+				acctest.OneIn(t, 4)
 
 				bubble(t, 4, func(r *rig) {
 					w := wanted()
@@ -172,6 +174,7 @@ func TestKill_changesAtEachChange(t *testing.T) {
 		for n := range c.most {
 			t.Run(fmt.Sprintf("%s, change %d", name, n), func(t *testing.T) {
 				t.Parallel()
+				acctest.OneIn(t, 4)
 
 				bubble(t, 5, func(r *rig) {
 					start := r.run(wanted()).Create(r.t.Context())
@@ -227,6 +230,7 @@ func TestKill_keptHostsAreGivenBack(t *testing.T) {
 	for n := range 12 {
 		t.Run(fmt.Sprintf("change %d", n), func(t *testing.T) {
 			t.Parallel()
+			acctest.OneIn(t, 3)
 			bubble(t, 3, func(r *rig) {
 				start := r.run(wanted()).Create(r.t.Context())
 				if start.Err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/kube/kubetest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
@@ -43,6 +44,7 @@ func TestOCL09_remediationInterrupted(t *testing.T) {
 			for n := 1; n < 7; n++ {
 				t.Run(fmt.Sprintf("%s, change %d, done: %t", who, n, after), func(t *testing.T) {
 					t.Parallel()
+					acctest.OneIn(t, 4)
 
 					inWard(t, 1, 3, func(w *ward) {
 						if !w.dies(n, after, func(ctx context.Context, run *cluster.Run) cluster.Result {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster"
 )
@@ -189,6 +190,7 @@ func TestRepair_rebuildInterrupted(t *testing.T) {
 		for n := range 14 {
 			t.Run(fmt.Sprintf("%s, change %d", strategy, n), func(t *testing.T) {
 				t.Parallel()
+				acctest.OneIn(t, 4)
 
 				inWard(t, 1, 4, func(w *ward) {
 					w.heal(sick, cluster.Remediation{Strategy: strategy})
