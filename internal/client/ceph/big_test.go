@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/cputime"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ceph"
 )
 
@@ -71,7 +72,7 @@ func TestOSDMap_ofAThousandOSDs(t *testing.T) {
 			err error
 		)
 
-		best = min(best, cpu(t, func() { m, err = c.OSDMap(t.Context()) }))
+		best = min(best, cputime.Of(t, func() { m, err = c.OSDMap(t.Context()) }))
 
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +105,7 @@ func TestDecode_garbageCostsItsSize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			took := cpu(t, func() {
+			took := cputime.Of(t, func() {
 				if _, err := always(out).Status(t.Context()); err == nil {
 					t.Error("it is taken for a status")
 				}

@@ -9,14 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/cputime"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/ironic"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/cluster/choose"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lifecycle/host"
 )
 
-// slack is how much longer than wanted a matching may take: the machine that tests may be
-// busy with other things, and the race detector makes all of it slower.
-var slack = 5
+// slack is how much longer than wanted a matching may take: who shares caches and cores with this
+// test makes it slower, and the race detector makes all of it so.
+var slack = 2
 
 // most at once that is promised: 500 machines on 2,000 hosts in a tenth of a second.
 const promised = 100 * time.Millisecond
@@ -73,11 +74,17 @@ func TestAssign_isFast(t *testing.T) { //nolint:paralleltest // what is measured
 		t.Run(name, func(t *testing.T) {
 			best := time.Hour
 
-			for range 3 { // the best of three: others use the machine, too
-				start := time.Now()
-				got, refused := choose.Assign(reqs, hosts, nil, nil, now)
-				text := choose.Explain(refused)
-				best = min(best, time.Since(start))
+			for range 3 { // the best of three: the first pays for growing
+				var (
+					got     map[string]string
+					refused []choose.Refused
+					text    string
+				)
+
+				best = min(best, cputime.Of(t, func() {
+					got, refused = choose.Assign(reqs, hosts, nil, nil, now)
+					text = choose.Explain(refused)
+				}))
 
 				if len(got)+len(refused) != len(reqs) || (len(refused) > 0) != (text != "") || len(text) > 4000 {
 					t.Fatalf("%d assigned, %d refused: %s", len(got), len(refused), text)

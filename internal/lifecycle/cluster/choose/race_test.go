@@ -5,4 +5,4 @@
 
 package choose_test
 
-func init() { slack = 20 }
+func init() { slack = 10 }

@@ -3,15 +3,15 @@
 
 //go:build !linux
 
-package ceph_test
+package cputime
 
 import (
 	"testing"
 	"time"
 )
 
-// cpu is how long a function took.
-func cpu(t *testing.T, do func()) time.Duration {
+// Of is how long a function took.
+func Of(t *testing.T, do func()) time.Duration {
 	t.Helper()
 
 	before := time.Now()

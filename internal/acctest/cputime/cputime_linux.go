@@ -1,7 +1,7 @@
 // Copyright The terraform-provider-metal3 Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package ceph_test
+package cputime
 
 import (
 	"runtime"
@@ -13,8 +13,9 @@ import (
 // rusageThread asks for the calling thread alone; package syscall has no name for it.
 const rusageThread = 1
 
-// cpu is how long a function kept a processor busy: other work on this machine does not count.
-func cpu(t *testing.T, do func()) time.Duration {
+// Of is how long a function kept a processor busy: other work on this machine does not count, nor
+// does what it leaves to other goroutines and to the garbage collector's own.
+func Of(t *testing.T, do func()) time.Duration {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
