@@ -87,21 +87,27 @@ func TestKill_createGrowShrinkDestroy(t *testing.T) {
 			k.finish("destroy", "-auto-approve")
 			c.nothing()
 
-			t.Logf("%d runs were cut short, %d moments were past or missed", k.struck, k.missed)
+			t.Logf("%d runs were cut short, %d came to their ends first, %d moments were past before a run", k.struck, k.missed, k.past)
 
-			if k.missed > k.struck/2 {
-				t.Errorf("too many moments were missed: %d of %d", k.missed, k.struck+k.missed)
+			if k.struck < struckAtLeast {
+				t.Errorf("%d runs were cut short, wanted are %d", k.struck, struckAtLeast)
 			}
 		})
 	}
 }
 
+// struckAtLeast is how many runs of a life have to be cut short. There are more moments; but some
+// come milliseconds after another, and a busy machine is past them before the run of their own.
+const struckAtLeast = 10
+
 // killer cuts runs short.
 type killer struct {
 	*cluster
 
-	next           int // strike
-	struck, missed int
+	next   int // strike
+	struck int // runs that did not come to their ends
+	missed int // runs that did
+	past   int // moments that were there before a run
 }
 
 // pass cuts a change short at each of its moments.
@@ -112,7 +118,7 @@ func (k *killer) pass(p phase, args ...string) {
 
 	for _, m := range p.moments {
 		if m.seen(k.cluster) {
-			k.missed++
+			k.past++
 			k.T.Logf("%s: %s already", p.name, m.name)
 
 			continue
@@ -157,7 +163,12 @@ func (k *killer) after(p phase, s tfrun.Strike, r *tfrun.Run, hit bool, alive ma
 		return
 	}
 
-	k.struck++
+	// A strike may come when all is done.
+	if r.Code == 0 {
+		k.missed++
+	} else {
+		k.struck++
+	}
 
 	if s.Asks && r.Code == 0 {
 		k.T.Errorf("an interrupted %s ends well:\n%s", p.name, r.Out)

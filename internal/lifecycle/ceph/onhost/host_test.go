@@ -68,17 +68,19 @@ type cluster struct {
 
 var ports atomic.Int32
 
-// freePort returns the first of two free ports that no other test has.
+// freePort returns the first of two free ports that no other test has: they lie above those that
+// scripts/lib.sh hands out, and below those that the kernel takes for outgoing connections.
 func freePort(t *testing.T) int {
 	t.Helper()
 
+	free := func(port int) bool {
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+
+		return err == nil && l.Close() == nil
+	}
+
 	for range 200 {
-		p := 23300 + int(ports.Add(2))
-
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", p))
-		if err == nil {
-			_ = l.Close()
-
+		if p := 30000 + int(ports.Add(2)); free(p) && free(p+1) {
 			return p
 		}
 	}
