@@ -46,6 +46,24 @@ func (m *many) refresh(t *testing.T, rec ceph.Record) ceph.Record {
 	return must(t, m.run(t).Refresh(t.Context(), rec))
 }
 
+// recovers waits until the cluster has found back to itself: all monitors in quorum, all managers
+// known and one active, all OSDs up. A refresh starts nothing.
+func (m *many) recovers(t *testing.T, rec ceph.Record) ceph.Record {
+	t.Helper()
+
+	for range 90 {
+		if rec = m.refresh(t, rec); rec.Ready && len(rec.Mgrs) == m.wanted.Mgr.Count {
+			return rec
+		}
+
+		time.Sleep(time.Second)
+	}
+
+	t.Fatalf("it does not recover: %+v", rec)
+
+	return rec
+}
+
 // osdOn is the OSD of a host.
 func osdOn(t *testing.T, rec ceph.Record, host string) int {
 	t.Helper()
@@ -187,7 +205,7 @@ func (m *many) hostIsCutOff(t *testing.T, rec ceph.Record) ceph.Record {
 
 	m.hosts.Join("h1")
 
-	rec = m.update(t, res.Record)
+	rec = m.recovers(t, m.update(t, res.Record)) // a manager that was away starts anew by itself
 	if got := m.sh("h1", "ls /var/lib/ceph/mgr") + m.sh("h2", "ls /var/lib/ceph/mgr") + m.sh("h3", "ls /var/lib/ceph/mgr"); got != "ab" || len(rec.Mgrs) != 2 {
 		t.Fatalf("the managers are %q, %v", got, rec.Mgrs)
 	}
@@ -312,15 +330,7 @@ func (m *many) deleteNeedsAll(t *testing.T, rec ceph.Record) {
 	fails(t, m.run(t).Delete(t.Context(), rec, how), "h2", "Nothing was stopped")
 
 	m.hosts.Join("h2")
-
-	for range 60 {
-		if strings.Contains(m.sh("h1", "ceph -s"), "quorum a,b,c") {
-			break
-		}
-
-		time.Sleep(time.Second)
-	}
-
+	rec = m.recovers(t, rec)
 	fails(t, m.run(t).Delete(t.Context(), rec, how), "pools hold data: things (", "Nothing was stopped")
 	calm(t, m.refresh(t, rec))
 

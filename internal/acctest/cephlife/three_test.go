@@ -20,11 +20,12 @@ type many struct {
 	wanted ceph.Wanted
 }
 
-// fast are times that make failures pass in seconds. Nobody should run a cluster with them.
+// fast are times that make failures pass in seconds. Nobody should run a cluster with them. The
+// leases and elections of the monitors stay as they are by default: with shorter ones a busy disk
+// has a monitor out of quorum that is well.
 func fast() map[string]map[string]string {
 	return map[string]map[string]string{"global": {
-		"mon_election_timeout": "1", "mon_lease": "2", "mon_mgr_beacon_grace": "10", "mgr_tick_period": "1",
-		"osd_heartbeat_grace": "8", "osd_heartbeat_interval": "2",
+		"mon_mgr_beacon_grace": "10", "mgr_tick_period": "1", "osd_heartbeat_grace": "8", "osd_heartbeat_interval": "2",
 	}}
 }
 
