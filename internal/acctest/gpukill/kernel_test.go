@@ -199,15 +199,17 @@ func (k *kernel) plug(d hardware.Device) {
 	}
 
 	k.put("gpu/"+d.Slot+"/uuid", d.Serial)
-	k.put("gpu/"+d.Slot+"/minor", strconv.Itoa(minor))
 	k.put("proc/nvidia/gpus/"+d.Slot+"/information", fmt.Sprintf(
 		"Model: \t\t NVIDIA %s\nGPU UUID: \t GPU-????????-????-????-????-????????????\nBus Location: \t %s\nDevice Minor: \t %d\n", d.Model, d.Slot, minor))
 	k.put("pci/devices/"+d.Slot+"/class", "0x030200\n")
 	k.put("pci/devices/"+d.Slot+"/remove", "")
 	k.put("pci/devices/"+d.Slot+"/vendor", "0x10de\n")
+	k.put("gpu/"+d.Slot+"/minor", strconv.Itoa(minor)) // last: with it a tool takes the device for whole
 }
 
 func (k *kernel) drop(slot string) {
+	k.rm("gpu/" + slot + "/minor")
+
 	for _, dir := range []string{"pci/devices/", "proc/nvidia/gpus/", "gpu/"} {
 		k.rm(dir + slot)
 	}
