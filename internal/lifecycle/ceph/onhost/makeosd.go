@@ -70,8 +70,8 @@ func (h *Host) Forget(ctx context.Context, l ceph.Layout, slot ceph.Slot) error 
 }
 
 // scriptForget deletes the record $2 of the cluster in the folder $1, unless it is not of the uuid $3 by
-// now: with it would go the key of an encrypted device. The record itself goes first: a folder
-// without one is none.
+// now: with it would go the key of an encrypted device. The key goes first, then the record: a folder
+// with neither is none.
 const scriptForget = `# metal3: ceph-forget
 ` + shSlot + shSay + `
 rec=$1/slots/$2/slot.json
@@ -79,7 +79,7 @@ if [ -e "$rec" ] || [ -L "$rec" ]; then
   load "$rec"
   [ -n "$uuid" ] && [ "$uuid" = "$3" ] || die 91 "$rec is the record of another OSD, with the uuid ${uuid:-that cannot be read}"
 fi
-rm -f "$rec" && rm -rf "${1:?}/slots/${2:?}"
+rm -f "$1/slots/$2/luks" && rm -f "$rec" && rm -rf "${1:?}/slots/${2:?}"
 `
 
 // checkSlot refuses a record whose folder would be another one.

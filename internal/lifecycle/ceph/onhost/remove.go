@@ -55,6 +55,7 @@ func (h *Host) Remove(ctx context.Context, l ceph.Layout, d ceph.Daemon) error {
 // configuration, the folder of each daemon. Identity and configuration go last, so that a second
 // try knows what the first one left. Folders of daemons leave their place at once and as a whole:
 // one that is half deleted has lost the proof that it is ours. Only names that we make are deleted.
+// A folder of a record that has neither that nor a key is what a wipe left that was cut off at its end.
 const scriptErase = `# metal3: ceph-erase
 dir=$1 fsid=$2
 PATH=$PATH:/usr/sbin:/sbin
@@ -88,7 +89,7 @@ done
 running=$(processes)
 if [ -n "$running" ]; then echo "$running" | sed 's/^run \([^ ]*\) \([^ ]*\) \([0-9]*\).*/\1.\2 (pid \3)/'; exit 65; fi
 for s in "$dir/slots"/*/; do
-  [ -d "$s" ] || continue
+  [ -e "$s/slot.json" ] || [ -L "$s/slot.json" ] || [ -e "$s/luks" ] || continue
   echo "$s: the record of an OSD, whose device was neither wiped nor given up"
   exit 67
 done

@@ -105,7 +105,13 @@ func TestOCEPH13_eraseRefuses(t *testing.T) {
 		"the record of an OSD": {func(t *testing.T, c *cluster) {
 			t.Helper()
 			must(t, os.MkdirAll(filepath.Join(c.l.Slots(), "sdb"), 0o700))
+			must(t, os.WriteFile(filepath.Join(c.l.Slots(), "sdb", "slot.json"), []byte("{}"), 0o600))
 		}, onhost.ErrLeft, "slots/sdb"},
+		"the key of an encrypted OSD, whose record is lost": {func(t *testing.T, c *cluster) {
+			t.Helper()
+			must(t, os.MkdirAll(filepath.Join(c.l.Slots(), "sdc"), 0o700))
+			must(t, os.WriteFile(filepath.Join(c.l.Slots(), "sdc", "luks"), []byte("k"), 0o600))
+		}, onhost.ErrLeft, "slots/sdc"},
 		"no proof at all": {func(t *testing.T, c *cluster) {
 			t.Helper()
 			must(t, os.Remove(c.l.Conf()))
@@ -191,6 +197,12 @@ func TestErase(t *testing.T) {
 	t.Run("nothing is left when all was ours", func(t *testing.T) {
 		must(t, os.Remove(filepath.Join(c.l.Dir, "notes.txt")))
 		c.write(t)
+
+		// A wipe was cut off when the device was done and the record gone: no look shows it any more.
+		wiped := filepath.Join(c.l.Slots(), "sdb")
+		must(t, os.MkdirAll(wiped, 0o700))
+		must(t, os.WriteFile(filepath.Join(wiped, "wiped-main"), []byte("done\n"), 0o600))
+
 		must(t, c.Erase(t.Context(), c.l))
 		must(t, c.Erase(t.Context(), c.l))
 

@@ -184,7 +184,7 @@ part() {
 if [ "$encrypted" = true ]; then sealed; else part main "$(find_main)" "$path" "$ownfile"; fi
 [ -z "$db" ] || part db "$(find_db)" "$db" "$owndb"
 [ -z "$volume" ] || ungroup
-rm -f "$rec" && rm -rf "${slot:?}"
+rm -f "$slot/luks" && rm -f "$rec" && rm -rf "${slot:?}"
 `
 
 // wipeHidden is what a wipe does where volumes or encryption lie between the OSD and the device.
