@@ -85,9 +85,9 @@ func TestKill_tainted(t *testing.T) {
 func (c *cluster) late(more string) {
 	c.T.Helper()
 
-	const limit = 25 * time.Second // a busy machine has its monitor by then
+	const limit = 45 * time.Second // a busy machine has its monitor by then
 
-	c.config(2, more+"\n  timeouts      = { create = \"25s\" }")
+	c.config(2, more+"\n  timeouts      = { create = \"45s\" }")
 
 	r := c.Start("apply", "-auto-approve")
 	for c.runs("mon") == 0 && !r.Ended() {
@@ -102,7 +102,7 @@ func (c *cluster) late(more string) {
 	}
 
 	said := tfrun.Flat(r.Out.String())
-	for _, word := range []string{"the create did not finish", "The limit of 25s (timeouts.create) was reached", "terraform untaint", "no daemon ran at the last look"} {
+	for _, word := range []string{"the create did not finish", "The limit of 45s (timeouts.create) was reached", "terraform untaint", "no daemon ran at the last look"} {
 		if !strings.Contains(said, word) {
 			c.T.Errorf("%q is not said in:\n%s", word, r.Out)
 		}
