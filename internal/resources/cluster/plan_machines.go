@@ -24,18 +24,17 @@ type planner struct {
 	create       bool
 	far          services
 
-	wanted cluster.Wanted
-	roles  map[string]role // by pool
-	have   map[string]cluster.Machine
-	lineup cluster.Lineup
-	remade map[string]bool     // machines that stay and are made anew
-	maybe  map[string][]string // machines that stay and may be made anew, and what is not known yet that says so
-	before *planner            // the same plan with what is not known as it was; see outlook
-	told   bool                // whether addresses can be told: the pools are known
-	pools  map[string]addresses.Compiled
-	// by pool: why machines that may be made anew would have no addresses then
-	unaddressed map[string][]error
-	touched     bool
+	wanted   cluster.Wanted
+	roles    map[string]role // by pool
+	have     map[string]cluster.Machine
+	lineup   cluster.Lineup
+	remade   map[string]bool     // machines that stay and are made anew
+	maybe    map[string][]string // machines that stay and may be made anew, and what is not known yet that says so
+	before   *planner            // the same plan with what is not known as it was; see outlook
+	told     bool                // whether addresses can be told: the pools are known
+	pools    map[string]addresses.Compiled
+	rollouts []rollout
+	touched  bool
 }
 
 // do plans.
@@ -86,7 +85,7 @@ func (p *planner) do(ctx context.Context, diags *diag.Diagnostics) {
 func (p *planner) prepare(ctx context.Context, diags *diag.Diagnostics) {
 	p.wanted = p.plan.wanted(ctx, p.config, p.far.HostDefaults(), diags)
 	p.have = p.state.machines(ctx, diags)
-	p.remade, p.maybe, p.unaddressed = map[string]bool{}, map[string][]string{}, map[string][]error{}
+	p.remade, p.maybe = map[string]bool{}, map[string][]string{}
 
 	for name, m := range p.have {
 		m.UpToDate = true
@@ -114,6 +113,8 @@ func (p *planner) prepare(ctx context.Context, diags *diag.Diagnostics) {
 	maps.DeleteFunc(p.maybe, func(name string, _ []string) bool {
 		return p.strategy(p.have[name].Pool) == cluster.OnDelete || !slices.ContainsFunc(p.lineup.Keep, func(s cluster.Slot) bool { return s.Name == name })
 	})
+
+	p.rollouts = p.rollingOut()
 
 	var wrong []error
 
@@ -150,9 +151,13 @@ func (p *planner) planMachines(ctx context.Context, diags *diag.Diagnostics) {
 		all[s.Name], known[s.Name] = newMachine(s, m), found
 	}
 
-	for _, s := range p.beside() {
-		if found, err := p.foreseen(s); err == nil { // whether it comes at all depends on a free host
-			known[s.Name] = found
+	for _, r := range p.rollouts {
+		if r.beside == nil {
+			continue
+		}
+
+		if found, err := p.foreseen(*r.beside); err == nil { // whether it comes at all depends on a free host
+			known[r.beside.Name] = found
 		}
 	}
 
@@ -194,11 +199,7 @@ func (p *planner) foreseen(s cluster.Slot) (map[string]addresses.Address, error)
 func (p *planner) addresses(s cluster.Slot, diags *diag.Diagnostics) (types.Map, map[string]addresses.Address) {
 	known, err := p.foreseen(s)
 
-	if p.have[s.Name].Healthy && len(p.maybe[s.Name]) > 0 { // what is not known counts as unchanged
-		if err != nil {
-			p.unaddressed[s.Pool] = append(p.unaddressed[s.Pool], err)
-		}
-
+	if p.have[s.Name].Healthy && len(p.maybe[s.Name]) > 0 { // what is not known counts as unchanged; see unaddressed
 		return p.perhaps(s, known), p.later(s, p.kept(s), diags)
 	}
 

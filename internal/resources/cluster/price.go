@@ -152,7 +152,7 @@ func (p *planner) priceOfMaybe(one cluster.Pool, down []string, diags *diag.Diag
 
 	detail := "Only if they turn out to be made from something else, " + p.course(one, maybe)
 
-	refused := p.unaddressed[one.Name]
+	refused := p.unaddressed(one)
 
 	if one.Rollout.Strategy == cluster.Replace {
 		refused = append(refused, p.wanted.CheckDeprovision(down))
@@ -169,6 +169,23 @@ func (p *planner) priceOfMaybe(one cluster.Pool, down []string, diags *diag.Diag
 	}
 
 	diags.AddWarning(fmt.Sprintf("Disks of %s of %s may be overwritten, as %s %s not known yet", names(maybe), p.plan.inLabel(), strings.Join(open, ", "), are), detail)
+}
+
+// unaddressed says which machines that may be made anew would have no addresses then.
+func (p *planner) unaddressed(one cluster.Pool) []error {
+	var out []error
+
+	for _, s := range p.lineup.Keep {
+		if s.Pool != one.Name || len(p.maybe[s.Name]) == 0 || !p.have[s.Name].Healthy {
+			continue
+		}
+
+		if _, err := p.foreseen(s); err != nil {
+			out = append(out, err)
+		}
+	}
+
+	return out
 }
 
 // drains reports whether the apply can look at Nodes, and does.

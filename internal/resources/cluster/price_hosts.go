@@ -32,9 +32,10 @@ func (p *planner) priceOfHosts(ctx context.Context, diags *diag.Diagnostics) {
 		}
 	}
 
-	going, beside := p.going(), p.beside()
+	// A rollout in place has no need of hosts.
+	moving := slices.DeleteFunc(slices.Clone(p.rollouts), func(r rollout) bool { return !r.Leaves() && r.beside == nil })
 
-	if len(missing)+len(going)+len(beside) == 0 ||
+	if len(missing)+len(moving) == 0 ||
 		value.HasUnknown(p.plan.HostPool) || value.HasUnknown(p.plan.ControlPlane) || value.HasUnknown(p.plan.Workers) {
 		return
 	}
@@ -62,72 +63,62 @@ func (p *planner) priceOfHosts(ctx context.Context, diags *diag.Diagnostics) {
 	}
 
 	cluster.Seat(taken, missing, assigned, hosts)
-	p.priceOfMoves(going, hosts, taken, diags)
-	p.priceOfSpares(beside, hosts, taken, diags)
+	p.priceOfMoves(moving, hosts, taken, diags)
+	p.priceOfSpares(moving, hosts, taken, diags)
 }
 
-// going are the machines that leave their hosts and are made anew.
-func (p *planner) going() []cluster.Leaver {
-	var out []cluster.Leaver
+// rollout is a pool whose machines this apply makes anew.
+type rollout struct {
+	cluster.Pool
 
-	for _, one := range p.rolled() {
-		if one.Leaves() {
-			out = append(out, p.rolls(one.Name)...)
-		}
+	machines []cluster.Leaver // those that run: one whose deployment failed is just deployed again
+	beside   *cluster.Slot    // the first machine that is made beyond the replicas; nil: none is
+}
+
+// rollingOut finds out which pools are rolled out, once it is known who stays and is made anew.
+func (p *planner) rollingOut() []rollout {
+	if p.wanted.Wait.Level == cluster.LevelClaimed {
+		return nil // nothing is deployed
 	}
 
-	return out
-}
+	var out []rollout
 
-// rolls are the machines of a pool that a rollout makes anew: those that run. One whose deployment failed is
-// just deployed again.
-func (p *planner) rolls(pool string) []cluster.Leaver {
-	var out []cluster.Leaver
+	for _, one := range p.wanted.Pools {
+		r := rollout{Pool: one}
 
-	for _, s := range p.lineup.Keep {
-		if m := p.have[s.Name]; s.Pool == pool && p.remade[s.Name] && m.Runs() {
-			out = append(out, cluster.Leaver{Slot: s, HostID: m.HostID})
+		for _, s := range p.lineup.Keep {
+			if m := p.have[s.Name]; s.Pool == one.Name && p.remade[s.Name] && m.Runs() {
+				r.machines = append(r.machines, cluster.Leaver{Slot: s, HostID: m.HostID})
+			}
 		}
-	}
 
-	return out
-}
-
-// beside are the first machines that rollouts make beyond the replicas, by pool.
-func (p *planner) beside() map[string]cluster.Slot {
-	out := map[string]cluster.Slot{}
-
-	for _, one := range p.rolled() {
-		if surge, _ := one.Bounds(); surge == 0 {
+		if len(r.machines) == 0 {
 			continue
 		}
 
-		used := map[int]bool{}
-		for _, m := range p.have {
-			used[m.Index] = used[m.Index] || m.Pool == one.Name
+		if surge, _ := one.Bounds(); surge > 0 {
+			s := p.beside(one)
+			r.beside = &s
 		}
 
-		for _, s := range p.lineup.Add {
-			used[s.Index] = used[s.Index] || s.Pool == one.Name
-		}
-
-		out[one.Name] = p.wanted.Beside(one, used)
+		out = append(out, r)
 	}
 
 	return out
 }
 
-// rolled are the pools whose machines this apply makes anew.
-func (p *planner) rolled() []cluster.Pool {
-	var out []cluster.Pool
-
-	for _, one := range p.wanted.Pools {
-		if p.wanted.Wait.Level != cluster.LevelClaimed && len(p.rolls(one.Name)) > 0 {
-			out = append(out, one)
-		}
+// beside is the first machine that a rollout makes beyond the replicas.
+func (p *planner) beside(one cluster.Pool) cluster.Slot {
+	used := map[int]bool{}
+	for _, m := range p.have {
+		used[m.Index] = used[m.Index] || m.Pool == one.Name
 	}
 
-	return out
+	for _, s := range p.lineup.Add {
+		used[s.Index] = used[s.Index] || s.Pool == one.Name
+	}
+
+	return p.wanted.Beside(one, used)
 }
 
 // taken are the hosts that the cluster has.
@@ -144,21 +135,28 @@ func (p *planner) taken() map[string]choose.Placed {
 }
 
 // priceOfMoves tells that machines would leave their hosts and find none again.
-func (p *planner) priceOfMoves(going []cluster.Leaver, hosts []host.Seen, taken map[string]choose.Placed, diags *diag.Diagnostics) {
+func (p *planner) priceOfMoves(moving []rollout, hosts []host.Seen, taken map[string]choose.Placed, diags *diag.Diagnostics) {
+	var going []cluster.Leaver // all at once, as the apply looks before it touches any
+
+	for _, r := range moving {
+		if r.Leaves() {
+			going = append(going, r.machines...)
+		}
+	}
+
 	if err := p.wanted.CheckSuccessors(going, hosts, taken); err != nil {
 		diags.AddWarning(p.plan.label()+" has no hosts for the machines that it makes anew", value.Sentence(err)+"\n\n"+uncounted)
 	}
 }
 
 // priceOfSpares tells that no host is free for a machine beside the others, and what follows.
-func (p *planner) priceOfSpares(beside map[string]cluster.Slot, hosts []host.Seen, taken map[string]choose.Placed, diags *diag.Diagnostics) {
-	for _, one := range p.rolled() {
-		s, ok := beside[one.Name]
-		if !ok {
+func (p *planner) priceOfSpares(moving []rollout, hosts []host.Seen, taken map[string]choose.Placed, diags *diag.Diagnostics) {
+	for _, one := range moving {
+		if one.beside == nil {
 			continue
 		}
 
-		cause := p.wanted.CheckSpare(s, hosts, taken)
+		cause := p.wanted.CheckSpare(*one.beside, hosts, taken)
 		if cause == nil {
 			continue
 		}
@@ -176,13 +174,13 @@ func (p *planner) priceOfSpares(beside map[string]cluster.Slot, hosts []host.See
 }
 
 // unspared says why a rollout would not go on without a machine beside the others.
-func (p *planner) unspared(one cluster.Pool, cause error, hosts []host.Seen, taken map[string]choose.Placed) error {
-	if err := p.wanted.CheckUnspared(one, cause); err != nil || !one.Vacates() {
+func (p *planner) unspared(one rollout, cause error, hosts []host.Seen, taken map[string]choose.Placed) error {
+	if err := p.wanted.CheckUnspared(one.Pool, cause); err != nil || !one.Vacates() {
 		return err
 	}
 
 	_, atOnce := one.Bounds()
-	for batch := range slices.Chunk(p.rolls(one.Name), atOnce) {
+	for batch := range slices.Chunk(one.machines, atOnce) {
 		if err := p.wanted.CheckSuccessors(batch, hosts, taken); err != nil {
 			return err
 		}
