@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/acctest/tfrun"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/client/remote"
 	"github.com/terraform-metal3/terraform-provider-metal3/internal/lab/fabric/hardware"
@@ -180,7 +181,7 @@ func TestSSHD_hostsThatGetNothing(t *testing.T) {
 		"no driver": {node("root", "", bare.port, bare.key, bare.hostKey), []string{
 			"the host has no NVIDIA driver", `driver_check = "skip"`,
 		}},
-		"nobody listens": {node("root", "", freePort(t), h.key, h.hostKey), []string{"the host cannot be reached", "connection refused"}},
+		"nobody listens": {node("root", "", acctest.FreePort(t, "127.0.0.1"), h.key, h.hostKey), []string{"the host cannot be reached", "connection refused"}},
 		"another host answers": {node("root", "", h.port, h.key, strangerPublic), []string{
 			"host key not as expected", "if the host was installed anew, give the new host_key or correct known_hosts_file",
 		}},

@@ -74,7 +74,7 @@ func newHost(t *testing.T, f *far) *host {
 		acctest.Missing(t, "root who may make a mount namespace")
 	}
 
-	h := &host{dir: t.TempDir(), port: freePort(t), log: &tfrun.Output{}}
+	h := &host{dir: t.TempDir(), port: acctest.FreePort(t, "127.0.0.1"), log: &tfrun.Output{}}
 	h.kernel = boot(t, f, h.dir)
 
 	private, public := newKey(t)
@@ -251,12 +251,6 @@ func (w *workspace) train(h *host, size int, node string) {
   hosts = [{ machine_id = %q, name = %q, node = { host = "127.0.0.1", %s } }]
 }
 `, kind, size, machine.ID(0), gpuHost, node))
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-
-	return acctest.FreePort(t, "127.0.0.1")
 }
 
 // newKey returns a private key in OpenSSH form and its public line.
